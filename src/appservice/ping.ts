@@ -58,9 +58,10 @@ export async function pingAppservice(
     return Number(answer.duration_ms);
   } catch (error) {
     if (error instanceof UnrecognizedError) return undefined;
+    if (!(error instanceof MatrixRequestError)) throw error;
     // Synapse fails after it has got through, if it was about to send a transaction again.
-    if (error instanceof MatrixRequestError && hasPinged(pingId)) return clock.now() - start;
-    const mend = error instanceof MatrixRequestError ? mendOf(error, String(url)) : undefined;
+    if (hasPinged(pingId)) return clock.now() - start;
+    const mend = mendOf(error, String(url));
     if (mend === undefined) throw error;
     throw new AppservicePingError(`Cannot reach the application service ${id}: ${mend}`, { cause: error });
   }

@@ -1,9 +1,10 @@
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertRejects } from "@std/assert";
 import type { SyncPass } from "../../../src/actors/syncer/syncer_options.ts";
+import type { Session } from "../../../src/api/http/session.ts";
 import { systemClock } from "../../../src/base/clock.ts";
 import { loggerOf } from "../../../src/base/log.ts";
 import { BoundedBodies, Refusal } from "../../../src/base/bounded_body.ts";
-import { PushGateway, type WakeKey } from "../../../src/client/serving/push_gateway.ts";
+import { PushGateway, type PushGatewayOptions, WakeKey } from "../../../src/client/serving/push_gateway.ts";
 
 /** How many wakes may wait for their pass. */
 const MAX_WAITING = 10_000;
@@ -11,7 +12,10 @@ const MAX_WAITING = 10_000;
 const log = false;
 const isOurs = true;
 
-function gatewayOf(pass: () => Promise<SyncPass | undefined>): PushGateway {
+function gatewayOf(
+  pass: () => Promise<SyncPass | undefined>,
+  more: Partial<PushGatewayOptions> = {},
+): PushGateway {
   return new PushGateway({
     key: { matches: async () => await isOurs } as Partial<WakeKey> as WakeKey,
     isSyncing: () => false,
@@ -19,6 +23,7 @@ function gatewayOf(pass: () => Promise<SyncPass | undefined>): PushGateway {
     pass,
     clock: systemClock,
     log: loggerOf(log, systemClock),
+    ...more,
   });
 }
 
@@ -83,4 +88,52 @@ Deno.test("A body that was read, refused or broken off makes room for others, th
     const request = new Request("https://bot.example/", { method: "POST", body: bodyOf(count) });
     assertEquals(await statusOf(bodies.json(request)), [413, 400, 200][count % 3]);
   }
+});
+
+Deno.test("A wake that fails is answered so that it comes again, and logged as a warning unless the client was stopped", async () => {
+  const aborted = new DOMException("", "AbortError");
+  for (
+    const [error, isOver, level] of [
+      [new TypeError("the store is down"), false, "warn"],
+      [new DOMException("", "NotFoundError"), false, "warn"],
+      [undefined, false, "warn"],
+      [aborted, false, "debug"],
+      [new TypeError("the client is closed"), true, "debug"],
+    ] as const
+  ) {
+    const logged: string[] = [];
+    const note = (level: string) => () => void logged.push(level);
+    const gateway = gatewayOf(() => Promise.reject(error), {
+      isOver: () => isOver,
+      log: { debug: note("debug"), info: note("info"), warn: note("warn"), error: note("error") },
+    });
+    assertEquals([await statusOf(gateway.notify(wake())), logged], [503, [level]]);
+  }
+});
+
+Deno.test("A notification names up to eight devices, each an object with a key", async () => {
+  const gateway = gatewayOf(() => Promise.resolve(undefined));
+  const status = (devices: readonly unknown[]) => {
+    const body = JSON.stringify({ notification: { event_id: "$a", devices } });
+    return statusOf(gateway.notify(new Request("https://bot.example/", { method: "POST", body })));
+  };
+  const device = { pushkey: "key" };
+  assertEquals(await Promise.all([8, 9].map((count) => status(Array(count).fill(device)))), [200, 400]);
+  assertEquals(await Promise.all([null, "key", {}].map((each) => status([device, each]))), [400, 400, 400]);
+});
+
+Deno.test("While the own device is unknown, no key is rejected, and the wake comes again", async () => {
+  const key = { matches: () => Promise.reject(new TypeError("away")) } as Partial<WakeKey> as WakeKey;
+  const gateway = gatewayOf(() => Promise.resolve(undefined), { key });
+  assertEquals(await statusOf(gateway.notify(wake())), 503);
+});
+
+Deno.test("A wake's key is made again if its account could not be asked for", async () => {
+  let asked = 0;
+  const account = () =>
+    asked++ === 0 ? Promise.reject(new TypeError("away")) : Promise.resolve(["@a:b", "D"]);
+  const key = new WakeKey({ account } as unknown as Session, { secret: "secret" });
+  await assertRejects(() => key.get(), TypeError, "away");
+  const made = await key.get();
+  assertEquals([asked, await key.matches(made), await key.matches("x".repeat(600))], [2, true, false]);
 });

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { StoreError } from "../../../src/errors/store_error.ts";
 import { DenoKvStore } from "../../../src/store/deno_kv/deno_kv.ts";
-import { lockBeside } from "../../../src/store/files/files.ts";
+import { createPrivateFile, lockBeside, warningOfOthers } from "../../../src/store/files/files.ts";
 import { SqliteStore } from "../../../src/store/sqlite/sqlite.ts";
 
 const DEVICE = ["@bot:example.org", "DEVICE"];
@@ -17,6 +17,72 @@ Deno.test("A lock is a file in a folder beside the database, which stays, and do
     const names = Array.from(Deno.readDirSync(`${path}-locks`), ({ name }) => name);
     assert(names.length === 1 && names.every((name) => /^[0-9a-f]{32}$/.test(name)), `${names}`);
     assertEquals(Array.from(Deno.readDirSync(folder), ({ name }) => name), ["bot.db-locks"]);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});
+
+Deno.test("A lock is one holder's until it is released", async () => {
+  const folder = await Deno.makeTempDir();
+  try {
+    const path = `${folder}/bot.db`;
+    const lock = await lockBeside(path, DEVICE);
+    assertEquals(await lockBeside(path, DEVICE), undefined);
+    lock?.release();
+    const next = await lockBeside(path, DEVICE);
+    assert(next !== undefined);
+    next.release();
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});
+
+Deno.test("A lock warns of each file of the database that other users may use, and of none that they may not", async () => {
+  const folder = await Deno.makeTempDir();
+  try {
+    const path = `${folder}/bot.db`;
+    const ends = ["", "-wal", "-shm", "-journal", "-locks"];
+    await Deno.mkdir(`${path}-locks`);
+    for (const end of ends) if (end !== "-locks") await Deno.writeTextFile(path + end, "");
+    for (const wide of [...ends, undefined]) {
+      for (const end of ends) {
+        await Deno.chmod(path + end, (end === "-locks" ? 0o700 : 0o600) | Number(end === wide));
+      }
+      const lock = await lockBeside(path, DEVICE);
+      lock?.release();
+      const warning = wide === undefined ? undefined : warningOfOthers([path + wide]);
+      assertEquals(lock?.warning, warning);
+      assertEquals(warning?.endsWith(`run chmod go= ${path}${wide}`), wide === undefined ? undefined : true);
+    }
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});
+
+/** Has Deno answer otherwise what it permits. */
+function answering(queries: Pick<Deno.Permissions, "query" | "querySync">): Disposable {
+  const names = ["query", "querySync"] as const;
+  for (const name of names) {
+    Object.defineProperty(Deno.permissions, name, { value: queries[name], configurable: true });
+  }
+  return {
+    [Symbol.dispose]() {
+      for (const name of names) Reflect.deleteProperty(Deno.permissions, name); // the prototype's are there again
+    },
+  };
+}
+
+Deno.test("Where Deno would ask the user first, no file is made, looked at or locked", async () => {
+  const folder = await Deno.makeTempDir();
+  const prompt = { state: "prompt", partial: false } as Deno.PermissionStatus;
+  try {
+    await Deno.writeTextFile(`${folder}/open`, "");
+    await Deno.chmod(`${folder}/open`, 0o644);
+    using _queries = answering({ query: () => Promise.resolve(prompt), querySync: () => prompt });
+    createPrivateFile(`${folder}/new`);
+    assertEquals(warningOfOthers([`${folder}/open`]), undefined);
+    await assertRejects(() => lockBeside(`${folder}/bot.db`, DEVICE), StoreError, "Deno may not use");
+    assertEquals(Array.from(Deno.readDirSync(folder), ({ name }) => name), ["open"]);
   } finally {
     await Deno.remove(folder, { recursive: true });
   }
