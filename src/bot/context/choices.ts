@@ -87,7 +87,7 @@ export function confirmed(answer: string, words: readonly Word<boolean>[]): bool
   const word = withoutEnd(answer, DECORATION);
   const behind = answer.slice(word.length);
   const meaning = meaningOf(word, words);
-  if (meaning === undefined || behind.length > MAX_BEHIND) return undefined;
+  if (behind.length > MAX_BEHIND) return undefined;
   const more = Array.from(new Intl.Segmenter().segment(behind), ({ segment }) => meaningOf(segment, words));
   return more.includes(!meaning) ? undefined : meaning;
 }
@@ -130,6 +130,6 @@ function bareWord(text: string): string {
 function withoutEnd(text: string, character: RegExp): string {
   const characters = [...text];
   let length = characters.length;
-  while (length > 0 && character.test(characters[length - 1] ?? "")) length--;
+  while (character.test(characters[length - 1] ?? "")) length--;
   return characters.slice(0, length).join("");
 }

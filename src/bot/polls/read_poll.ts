@@ -88,7 +88,7 @@ export function readPoll(content: unknown): Poll | undefined {
   return {
     question,
     answers: [...answers.values()],
-    maxSelections: typeof most === "number" && Number.isInteger(most) && most >= 1 ? most : 1,
+    maxSelections: Number.isInteger(most) ? Math.max(1, most as number) : 1,
     undisclosed: kind !== "m.disclosed" && kind !== "org.matrix.msc3381.poll.disclosed" &&
       kind !== "m.poll.disclosed",
   };
@@ -150,16 +150,19 @@ export function editedPoll(start: PollEvent, related: Iterable<PollEvent>): Poll
       memberOf(relation, "event_id") === start.event_id &&
       event.sender === start.sender && pollEventOf(event.type) === "start" &&
       readPoll(memberOf(event.content, "m.new_content")) !== undefined;
-    if (isEdit && (latest === undefined || isLater(event, latest))) latest = event;
+    if (isEdit && (latest === undefined || byTime(event, latest) > 0)) latest = event;
   }
   const content = memberOf(latest?.content, "m.new_content");
   return content === undefined ? start : { ...start, content: content as object };
 }
 
-function isLater(one: PollEvent, other: PollEvent): boolean {
-  return one.origin_server_ts === other.origin_server_ts
-    ? one.event_id > other.event_id
-    : one.origin_server_ts > other.origin_server_ts;
+/** From old to new; of those at one time, the order is the same for everybody. */
+export function byTime(
+  one: Pick<PollEvent, "event_id" | "origin_server_ts">,
+  other: Pick<PollEvent, "event_id" | "origin_server_ts">,
+): number {
+  if (one.origin_server_ts !== other.origin_server_ts) return one.origin_server_ts - other.origin_server_ts;
+  return one.event_id < other.event_id ? -1 : Number(one.event_id > other.event_id);
 }
 
 /**

@@ -7,6 +7,7 @@
 
 import type { EventID, UserID } from "../../../types.ts";
 import {
+  byTime,
   editedPoll,
   type Poll,
   type PollAnswer,
@@ -250,13 +251,4 @@ export class PollCount {
   #isLate(at: number): boolean {
     return this.#end !== undefined && at > this.#end.origin_server_ts;
   }
-}
-
-/** From old to new; of those at one time, the order is the same for everybody. */
-function byTime(
-  one: Pick<PollEvent, "event_id" | "origin_server_ts">,
-  other: Pick<PollEvent, "event_id" | "origin_server_ts">,
-): number {
-  if (one.origin_server_ts !== other.origin_server_ts) return one.origin_server_ts - other.origin_server_ts;
-  return one.event_id < other.event_id ? -1 : Number(one.event_id > other.event_id);
 }

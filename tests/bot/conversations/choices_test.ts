@@ -1,6 +1,12 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { ValueError } from "@greenroom/matrix";
-import { confirmed, confirmWords, meaningOf } from "../../../src/bot/context/choices.ts";
+import {
+  confirmed,
+  confirmWords,
+  exampleWords,
+  meaningOf,
+  withLabels,
+} from "../../../src/bot/context/choices.ts";
 import { trying } from "../support.ts";
 import { took } from "../text/took.ts";
 
@@ -36,6 +42,29 @@ Deno.test("confirm() takes words in any case, with punctuation, and reactions in
     await room.say(answer);
     await room.expect(`other: ${answer}`);
   }
+});
+
+Deno.test("What stands behind a yes is read to a hundred characters", () => {
+  const words = confirmWords({});
+  const answers = [50, 51].map((count) => confirmed(`yes${"🌳".repeat(count)}`, words));
+  assertEquals(answers, [true, undefined]);
+});
+
+Deno.test("Nothing but punctuation means only itself", () => {
+  assertEquals(["!", "?"].map((answer) => meaningOf(answer, [["?", "what"]])), [undefined, "what"]);
+});
+
+Deno.test("Examples of words are there as far as there are words", () => {
+  assertEquals([exampleWords({}), exampleWords({ yes: [], no: ["nie"] })], [["yes", "no"], ["nie"]]);
+});
+
+Deno.test("A question says what its choices are in its own format", async () => {
+  const labels = { "1": "<one>", "2": undefined };
+  const asked = (format: "plain" | "html" | undefined) => withLabels("Which?", labels, { format, all: true });
+  assertEquals(await asked("plain"), "Which?\n\n1 <one>\n2");
+  assertEquals(await asked("html"), "Which?<ul><li>1 &lt;one&gt;</li><li>2</li></ul>");
+  assertStringIncludes(await asked(undefined), "Which?\n\n- 1 ");
+  assertEquals(await withLabels("Which?", {}, { format: "plain", all: true }), "Which?");
 });
 
 Deno.test("An answer as long as an event can be is looked at in no time", () => {

@@ -6,10 +6,12 @@ import {
   POLL_EVENTS,
   pollEnd,
   type PollEvent,
+  type PollOptions,
   pollResponse,
   pollStart,
   readPoll,
   tallyPoll,
+  type TallyPollOptions,
 } from "../../../src/bot/mod.ts";
 import { readPollVote } from "../../../src/bot/polls/read_poll.ts";
 import { countOf, tallyOf } from "../../../src/bot/polls/tally_poll.ts";
@@ -65,6 +67,10 @@ Deno.test("pollStart() refuses a poll that nobody can answer", () => {
       { maxSelections: 1.5 },
     ]
   ) assertThrows(() => pollStart({ ...good, ...bad }), ValueError, "Cannot start the poll: ");
+  assertThrows(() => pollStart({ ...good, answers: [] }), ValueError, "there are 0 answers");
+  assertThrows(() => pollStart({ ...good, answers: [{ id: "", text: "a" }] }), ValueError, "says nothing");
+  assertThrows(() => pollStart({ ...good, maxSelection: 1 } as PollOptions), ValueError, "maxSelections?");
+  assertEquals(readPoll(pollStart({ ...good, answers: Array(20).fill("a") }))?.answers.length, 20);
 });
 
 Deno.test("readPoll() reads what pollStart() writes, and what the specification has", () => {
@@ -110,6 +116,30 @@ Deno.test("tallyPoll() counts the last vote of each user", () => {
     "@bob:a.b",
   ]]]);
   assertEquals([tally.voters, tally.spoiled, tally.endedAt, tally.mayShow], [2, [], undefined, true]);
+});
+
+Deno.test("tallyPoll() says who has won: those with the most votes, and nobody else", () => {
+  const start = poll();
+  const votes = [vote(start, "bob", 1, "1"), vote(start, "carol", 1, "1"), vote(start, "dave", 1, "2")];
+  const winners = tallyPoll(start, votes).winners;
+  assertEquals(winners.map(({ text }) => text), ["Pizza"]);
+  assertEquals(
+    pollEnd("$poll", tallyPoll(start, votes))["org.matrix.msc1767.text"],
+    "The poll has ended. Top answer: Pizza (2 votes)",
+  );
+});
+
+Deno.test("tallyPoll() asks who may redact only of those who sent an end, and takes no other options", () => {
+  const start = poll();
+  const asked: string[] = [];
+  const mayRedact = (user: string) => asked.push(user) > 0;
+  const { endedAt } = tallyPoll(start, [vote(start, "bob", 1, "1"), end(start, "carol", 5)], { mayRedact });
+  assertEquals([endedAt, asked], [5, ["@carol:a.b"]]);
+  assertThrows(
+    () => tallyPoll(start, [], { mayredact: mayRedact } as TallyPollOptions),
+    ValueError,
+    "mayRedact?",
+  );
 });
 
 Deno.test("tallyPoll() cuts off too many selections, and counts none twice", () => {

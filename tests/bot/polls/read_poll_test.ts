@@ -48,6 +48,11 @@ Deno.test("Of the edits of a poll the latest counts, of two at a time the one wi
   ];
   assertEquals([asked(...edits), asked(...edits.toReversed())], ["Third?", "Third?"]);
   assertEquals(asked(...edits.slice(0, 2).toReversed()), "Second?");
+  const older = edit("Older?", { event_id: "$9" });
+  assertEquals([asked(older, ...edits.slice(0, 2)), asked(...edits.slice(0, 2), older)], [
+    "Second?",
+    "Second?",
+  ]);
 });
 
 Deno.test("A poll without a question or answers is none, and one vote counts unless it says how many", () => {
@@ -65,6 +70,15 @@ Deno.test("A poll without a question or answers is none, and one vote counts unl
   assertEquals(["2", 0, -1, 1.5, Infinity, 1, 2].map(most), [1, 1, 1, 1, 1, 1, 2]);
   const formatted = { "m.text": [null, { mimetype: "text/html", body: "<b>" }, { body: "plain" }] };
   assertEquals(poll(formatted, answers)?.question, "plain");
+  assertEquals(poll({ "m.text": [], body: "fallback" }, answers)?.question, "fallback");
+  const html = Array(20).fill({ mimetype: "text/html", body: "<b>" });
+  assertEquals(
+    poll({ "m.text": [...html, { body: "far" }], body: "fallback" }, answers)?.question,
+    "fallback",
+  );
+  const kinds = ["m.disclosed", "org.matrix.msc3381.poll.disclosed", "m.poll.disclosed", "m.other"];
+  const isUndisclosed = (kind: string) => poll(text("?"), answers, { kind })?.undisclosed;
+  assertEquals(kinds.map(isUndisclosed), [false, false, false, true]);
 });
 
 Deno.test("A vote or an end is for the poll that it refers to, and for none otherwise", () => {
