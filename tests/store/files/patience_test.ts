@@ -58,3 +58,10 @@ Deno.test("Where waits have ended, work that fails is not tried again", async ()
   await assertRejects(result, TypeError, "locked");
   assertEquals(waits, []);
 });
+
+Deno.test("What fails for another reason is not tried again", async () => {
+  const { files, waits } = tried(30_000);
+  const broken = () => Promise.reject(new RangeError("broken"));
+  await assertRejects(() => files.keepTrying(broken, (error) => error instanceof TypeError), RangeError);
+  assertEquals(waits, []);
+});
