@@ -350,7 +350,7 @@ export const BUGS: readonly Bug[] = [
   {
     name: "Two devices that begin at once publish different identities",
     path: "src/encryption/identity/new_identity.ts",
-    find: "isStored ? made : await storedSince(actor, storage)",
+    find: "await storedSince(actor, storage)",
     replace: "made",
     worlds: ["--trust", "--favour=two devices of a new user begin at once, and one is lost"],
   },

@@ -158,8 +158,9 @@ async function hasWaited(
   restarts: number,
 ): Promise<boolean> {
   const delay = http[RESTART_DELAY](error, restarts);
-  if (delay !== undefined) await clock.delay(delay, { signal });
-  return delay !== undefined;
+  if (delay === undefined) return false;
+  await clock.delay(delay, { signal });
+  return true;
 }
 
 /** The sessions of the room that go into a bundle, up to a limit. */

@@ -2,16 +2,18 @@
 
 import { assert, assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
 import { MatrixError, ValueError } from "@greenroom/matrix";
-import { NetworkError } from "@greenroom/matrix/errors";
+import { NetworkError, SecretStorageError } from "@greenroom/matrix/errors";
 import type { EngineRunner } from "../../../src/actors/crypto/engine_runner.ts";
 import type { ClientAPI } from "../../../src/api/api.ts";
+import { ensureVerified } from "../../../src/encryption/identity/ensure_verified.ts";
+import type { IdentityCall } from "../../../src/encryption/identity/identity_call.ts";
 import { DeviceWarnings } from "../../../src/encryption/identity/identity.ts";
 import { EarlyReads, IdentityRequests } from "../../../src/encryption/identity/identity_requests.ts";
 import { firstReads, laterReads } from "../../../src/encryption/identity/identity_secrets.ts";
 import { UserTrust } from "../../../src/encryption/identity/user_trust.ts";
 import { recordingLogger } from "../../actors/kernel/support.ts";
 import { answeredBy } from "../../support/answered_by.ts";
-import { ALICE } from "./scene.ts";
+import { ALICE, KEY } from "./scene.ts";
 
 const YES = true, NO = false;
 
@@ -143,6 +145,15 @@ Deno.test("A start of a device that has the private keys reads the name of the s
   assertEquals(plan({ recoveryKey: "key" }), [1, YES]);
   assertEquals(plan({ passphrase: "phrase", backup: NO }), [1, NO]);
   assert(firstReads(NO).types.length > 1);
+});
+
+Deno.test("What can't open a secret storage is refused before anything is asked", async () => {
+  const asking = {} as IdentityCall; // it has nothing that could ask
+  const both = { recoveryKey: KEY, passphrase: "a passphrase" };
+  await assertRejects(() => ensureVerified(asking, both), ValueError, "give one of them");
+  const typo = { recoveryKey: KEY.slice(1) };
+  const { problem } = await assertRejects(() => ensureVerified(asking, typo), SecretStorageError);
+  assertEquals(problem, "mistyped");
 });
 
 Deno.test("A warning of the device is logged once, whatever else is", () => {

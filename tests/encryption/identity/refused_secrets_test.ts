@@ -163,6 +163,7 @@ Deno.test("A password never replaces an identity that came up meanwhile", async 
     (error) => error.problem,
   );
   assertEquals([outcome, (await shown(rival)).master], ["mismatch", other.master?.publicKey]);
+  assertEquals((await rival.crypto?.backup.info())?.problem, "absent", "nothing is made for it");
 });
 
 Deno.test("An identity that was replaced is not taken back, with the secrets of its time, before the user accepts it", async () => {
