@@ -91,7 +91,7 @@ async function encryptIn(count: number, roomOf: () => RoomID): Promise<Measured>
       await alice.crypto.encrypt(roomId, EVENT_TYPE, CONTENT, { txnId });
     }
   });
-  for (const { roomId, txnId } of orders) await alice.crypto.sent({ roomId, txnId, arrived: true });
+  for (const { roomId, txnId } of orders) await alice.crypto.sent({ roomId, txnId, hasArrived: true });
   return took;
 }
 

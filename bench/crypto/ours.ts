@@ -54,10 +54,14 @@ async function encryptAll(count: number, { andSent }: { readonly andSent: boolea
   const took = await timed(async () => {
     for (const txnId of ids) {
       await alice.crypto.encrypt(ROOM, EVENT_TYPE, CONTENT, { txnId });
-      if (andSent) await alice.crypto.sent({ roomId: ROOM, txnId, arrived: true });
+      if (andSent) await alice.crypto.sent({ roomId: ROOM, txnId, hasArrived: true });
     }
   });
-  if (!andSent) { for (const txnId of ids) await alice.crypto.sent({ roomId: ROOM, txnId, arrived: true }); }
+  if (!andSent) {
+    for (const txnId of ids) {
+      await alice.crypto.sent({ roomId: ROOM, txnId, hasArrived: true });
+    }
+  }
   return took;
 }
 

@@ -28,7 +28,7 @@ async function encrypt(): Promise<MessageEvent> {
   }
   const txnId = `bench${sent++}` as TransactionID;
   const content = await alice.crypto.encrypt(ROOM, EVENT_TYPE, CONTENT, { txnId });
-  await alice.crypto.sent({ roomId: ROOM, txnId, arrived: true });
+  await alice.crypto.sent({ roomId: ROOM, txnId, hasArrived: true });
   return encryptedEvent(content, { sender: ALICE }) as unknown as MessageEvent; // as a sync brings it
 }
 

@@ -137,7 +137,7 @@ export class BotAccount {
         return;
       } catch (error) {
         if (!(error instanceof UnknownTokenError)) throw error;
-        const next = error.softLogout ? { deviceId } : { deviceId: newDeviceId(), replaces: deviceId };
+        const next = error.isSoftLogout ? { deviceId } : { deviceId: newDeviceId(), replaces: deviceId };
         await this.#write({ ...next, tokens: undefined }, versionstamp); // unless another has done something
       }
     }

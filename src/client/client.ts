@@ -647,7 +647,7 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @param options What to sync and how.
    * @returns Resolves when the sync has been stopped, by `stop()`, `close()`, its signal or a
    *   logout; rejects with the reason if it could not go on, such as an
-   *   {@linkcode UnknownTokenError}, whose `softLogout` says whether the device is still there, a
+   *   {@linkcode UnknownTokenError}, whose `isSoftLogout` says whether the device is still there, a
    *   {@linkcode MissingPermissionError}, or a {@linkcode HomeserverAddressError}. Handlers of
    *   `SYNC_STOPPED` receive the same reason.
    * @throws {ClientEndedError} If the client was closed, or has failed, before.
@@ -2555,12 +2555,12 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * import type { KeyBackupRooms } from "@greenroom/matrix/types";
    *
    * export async function putKeys(client: Client, version: string, keys: KeyBackupRooms): Promise<void> {
-   *   const { count } = await client.putRoomKeys(version, keys);
+   *   const { count } = await client.uploadRoomKeys(version, keys);
    *   console.log(`${count} keys are in the backup`);
    * }
    * ```
    */
-  putRoomKeys(version: string, keys: KeyBackupRooms, options?: RequestOptions): Promise<KeyBackupChange>;
+  uploadRoomKeys(version: string, keys: KeyBackupRooms, options?: RequestOptions): Promise<KeyBackupChange>;
 
   /**
    * Asks for the key of a session.
@@ -2917,11 +2917,11 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * import type { DehydratedDeviceUpload, DeviceID } from "@greenroom/matrix/types";
    *
    * export async function replace(client: Client, device: DehydratedDeviceUpload): Promise<DeviceID> {
-   *   return await client.putDehydratedDevice(device);
+   *   return await client.uploadDehydratedDevice(device);
    * }
    * ```
    */
-  putDehydratedDevice(device: DehydratedDeviceUpload, options?: RequestOptions): Promise<DeviceID>;
+  uploadDehydratedDevice(device: DehydratedDeviceUpload, options?: RequestOptions): Promise<DeviceID>;
 
   /**
    * Deletes the dehydrated device, with all messages to it.

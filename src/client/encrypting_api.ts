@@ -214,13 +214,13 @@ export function encryptingAPI(
  */
 async function settled(
   sending: Promise<EventID>,
-  note: (outcome: { readonly arrived: boolean }) => Promise<void>,
+  note: (outcome: { readonly hasArrived: boolean }) => Promise<void>,
 ): Promise<EventID> {
   const result = await sending.catch(async (error) => {
-    await note({ arrived: error instanceof AcceptedError }).catch(() => {}); // the caller gets what the server said
+    await note({ hasArrived: error instanceof AcceptedError }).catch(() => {}); // the caller gets what the server said
     throw error;
   });
-  note({ arrived: true }).catch(() => {}); // the next process sends it again, with the same transaction ID
+  note({ hasArrived: true }).catch(() => {}); // the next process sends it again, with the same transaction ID
   return result;
 }
 

@@ -73,7 +73,7 @@ export interface SyncerAPI extends HandlersAPI {
    * @param options What to sync and how.
    * @returns Resolves when the sync has been stopped, by `stop()`, `close()`, its signal or a
    *   logout; rejects with the reason if it could not go on, such as an
-   *   {@linkcode UnknownTokenError}, whose `softLogout` says whether the device is still there, a
+   *   {@linkcode UnknownTokenError}, whose `isSoftLogout` says whether the device is still there, a
    *   {@linkcode MissingPermissionError}, or a {@linkcode HomeserverAddressError}. Handlers of
    *   `SYNC_STOPPED` receive the same reason.
    * @throws {ClientEndedError} If the client was closed, or has failed, before.
@@ -290,7 +290,7 @@ export class SyncStore {
    *
    * @param nextBatch The token to ask with; undefined starts from the beginning.
    */
-  async putNextBatch(nextBatch: SyncToken | undefined): Promise<void> {
+  async setNextBatch(nextBatch: SyncToken | undefined): Promise<void> {
     await this.#actors.ready();
     await this.#actors.store.move(nextBatch);
   }

@@ -159,7 +159,7 @@ async function unheard(client: AnsweringClient, userId: UserID): Promise<string 
 
 /** Whether the identity of an owner is not the one that was seen first, and nobody has accepted it since. */
 async function isReset({ crypto }: AnsweringClient, userId: UserID): Promise<boolean> {
-  return (await crypto?.getIdentity(userId))?.reset === true;
+  return (await crypto?.getIdentity(userId))?.wasReset === true;
 }
 
 /**

@@ -8,9 +8,9 @@ import { MatrixRequestError, type RequestErrorInit } from "./request_error.ts";
 
 /**
  * `M_UNKNOWN_TOKEN`: the access token is not, or no longer, known: log in again, as
- * {@linkcode UnknownTokenError.softLogout} says.
+ * {@linkcode UnknownTokenError.isSoftLogout} says.
  *
- * Mend: Log in again; with `softLogout`, name the same `deviceId`.
+ * Mend: Log in again; with `isSoftLogout`, name the same `deviceId`.
  */
 export class UnknownTokenError extends MatrixRequestError {
   /**
@@ -18,7 +18,7 @@ export class UnknownTokenError extends MatrixRequestError {
    * new token for its refresh token, it goes on. If not, the session is gone, if there ever was
    * one, and its device with it.
    */
-  readonly softLogout: boolean;
+  readonly isSoftLogout: boolean;
 
   /**
    * Makes an error of an answer.
@@ -27,8 +27,8 @@ export class UnknownTokenError extends MatrixRequestError {
    */
   constructor(init: RequestErrorInit) {
     super(init);
-    this.softLogout = init.body.soft_logout === true;
-    this.message += this.softLogout
+    this.isSoftLogout = init.body.soft_logout === true;
+    this.message += this.isSoftLogout
       ? "; the device is still there, log in with the same device ID"
       : "; there is no such session (any more), log in again (a bot: with another MATRIX_TOKEN, or MATRIX_PASSWORD)";
   }

@@ -204,7 +204,7 @@ Deno.test("A bot that is refused a login, too, ends with why its session has", a
   }
   await stage.pass(40);
   const error = await end;
-  assert(error instanceof UnknownTokenError && error.softLogout);
+  assert(error instanceof UnknownTokenError && error.isSoftLogout);
 });
 
 /** A store in which a process crashes before a write of the account, if it says so. */
@@ -268,7 +268,7 @@ Deno.test("A bot whose session was logged out elsewhere ends, and its next start
   stage.homeserver.revokeTokens("@bot:localhost");
   await stage.pass(40);
   const error = await end;
-  assert(error instanceof UnknownTokenError && !error.softLogout);
+  assert(error instanceof UnknownTokenError && !error.isSoftLogout);
   const closing = bot.close();
   await stage.pass(6);
   await closing;

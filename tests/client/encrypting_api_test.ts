@@ -42,7 +42,7 @@ function fakeCrypto() {
     isFollowing: true,
     isRoomEncrypted: (roomId) => Promise.resolve(roomId !== ROOM),
     encrypt: (roomId, type, content) => Promise.resolve(envelope([roomId, type, content])),
-    sent: ({ txnId, arrived }) => Promise.resolve(void sent.push(`${txnId} ${arrived}`)),
+    sent: ({ txnId, hasArrived }) => Promise.resolve(void sent.push(`${txnId} ${hasArrived}`)),
     shareGroupSession(roomId) {
       shared.push(roomId);
       return Promise.resolve({ sessionId: "s", shared: [], withheld: [] });

@@ -95,7 +95,7 @@ botTest("A token that another session voids ends start() and `done` with the cau
   const other = await elsewhere(password);
   await other.logoutAll();
   const error = await assertRejects(() => running, UnknownTokenError, "log in again");
-  assert(!error.softLogout);
+  assert(!error.isSoftLogout);
   const ended = await assertRejects(() => bot.done, ActorError, "M_UNKNOWN_TOKEN");
   assertEquals(ended.cause, error);
   await bot.stop();

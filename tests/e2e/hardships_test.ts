@@ -138,7 +138,7 @@ for (const [name, { end, by }] of Object.entries(ENDINGS)) {
       await end(elsewhere.client, bot);
       const why = (await ended)?.cause;
       assertInstanceOf(why, UnknownTokenError);
-      assertFalse(why.softLogout);
+      assertFalse(why.isSoftLogout);
       assert(why.message.includes("log in again"), why.message);
       await bot.stop();
       await using again = await Ours.launch(server, "bot", { user, encryption, store });

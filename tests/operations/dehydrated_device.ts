@@ -31,15 +31,15 @@ function upload(user_id: UserID, device_id: string): DehydratedDeviceUpload {
 /** The dehydrated device of the account. */
 export const dehydratedDevice: readonly Operation[] = [
   {
-    name: "putDehydratedDevice() makes a device that others find, and replaces the one before",
-    covers: ["putDehydratedDevice", "getDehydratedDevice", "deleteDehydratedDevice"],
+    name: "uploadDehydratedDevice() makes a device that others find, and replaces the one before",
+    covers: ["uploadDehydratedDevice", "getDehydratedDevice", "deleteDehydratedDevice"],
     async run(scene) {
       const alice = await scene.player("alice");
       const bob = await scene.player("bob");
       await refused(() => alice.getDehydratedDevice(), NotFoundError, 404);
       await refused(() => alice.deleteDehydratedDevice(), NotFoundError, 404);
       const device = upload(alice.userId, DEVICE);
-      assertEquals(await alice.putDehydratedDevice(device), DEVICE);
+      assertEquals(await alice.uploadDehydratedDevice(device), DEVICE);
       const { device_data } = device;
       assertEquals(await alice.getDehydratedDevice(), { device_id: DEVICE, device_data });
       const shown = async () => (await bob.queryKeys([alice.userId])).device_keys?.[alice.userId] ?? {};
@@ -56,7 +56,7 @@ export const dehydratedDevice: readonly Operation[] = [
       assertEquals(await claimed(DEVICE), ["signed_curve25519:AAAA"]);
       assertEquals(await claimed(DEVICE), ["signed_curve25519:BBBB"]);
 
-      assertEquals(await alice.putDehydratedDevice(upload(alice.userId, OTHER)), OTHER);
+      assertEquals(await alice.uploadDehydratedDevice(upload(alice.userId, OTHER)), OTHER);
       assertEquals((await alice.getDehydratedDevice()).device_id, OTHER);
       assertEquals([(await shown())[DEVICE], await claimed(DEVICE)], [undefined, []]);
       assert(!(await names()).includes(DEVICE) && (await names()).includes(OTHER));
@@ -66,13 +66,13 @@ export const dehydratedDevice: readonly Operation[] = [
     },
   },
   {
-    name: "putDehydratedDevice() refuses what is no device; one without keys takes the one before along",
-    covers: ["putDehydratedDevice"],
+    name: "uploadDehydratedDevice() refuses what is no device; one without keys takes the one before along",
+    covers: ["uploadDehydratedDevice"],
     async run(scene) {
       const alice = await scene.player("alice");
       const device = upload(alice.userId, DEVICE);
       const put = (change: object) =>
-        alice.putDehydratedDevice({ ...device, ...change } as DehydratedDeviceUpload, { retry: false });
+        alice.uploadDehydratedDevice({ ...device, ...change } as DehydratedDeviceUpload, { retry: false });
       const codeOf = async (change: object) =>
         (await refused(() => put(change), MatrixRequestError, 400)).errcode;
       assertEquals(await codeOf({ initial_device_display_name: undefined }), "M_MISSING_PARAM");
@@ -95,7 +95,7 @@ export const dehydratedDevice: readonly Operation[] = [
       const alice = await scene.player("alice");
       const bob = await scene.player("bob");
       await refused(() => alice.getDehydratedDeviceEvents(DEVICE), ForbiddenError, 403);
-      await alice.putDehydratedDevice(upload(alice.userId, DEVICE));
+      await alice.uploadDehydratedDevice(upload(alice.userId, DEVICE));
       await refused(() => alice.getDehydratedDeviceEvents(OTHER), ForbiddenError, 403);
       await refused(() => bob.getDehydratedDeviceEvents(DEVICE), ForbiddenError, 403);
       assertEquals(await alice.getDehydratedDeviceEvents(DEVICE), { events: [] });
@@ -115,7 +115,7 @@ export const dehydratedDevice: readonly Operation[] = [
       assert(next_batch !== undefined);
       assertEquals(await page({ from: next_batch, limit: 2 }), { events: noted(2) });
       assertEquals(await page({}), { events: noted(0, 1, 2) }, "they are still there");
-      await alice.putDehydratedDevice(upload(alice.userId, DEVICE));
+      await alice.uploadDehydratedDevice(upload(alice.userId, DEVICE));
       assertEquals(await page({}), { events: [] }, "a new device has none of them");
     },
   },

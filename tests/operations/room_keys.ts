@@ -55,22 +55,22 @@ export const roomKeys: readonly Operation[] = [
     },
   },
   {
-    name: "putRoomKeys() puts keys into the latest version only, of which the better ones stay",
-    covers: ["putRoomKeys", "getRoomKey", "downloadRoomKeys", "deleteRoomKey"],
+    name: "uploadRoomKeys() puts keys into the latest version only, of which the better ones stay",
+    covers: ["uploadRoomKeys", "getRoomKey", "downloadRoomKeys", "deleteRoomKey"],
     async run(scene) {
       const alice = await scene.player("alice");
       const old = await alice.createKeyBackupVersion(BACKUP);
       await refused(() => alice.getRoomKey(old, SESSION), NotFoundError, 404);
-      assertEquals((await alice.putRoomKeys(old, rooms(roomKey(3)))).count, 1);
-      for (const index of [5, 1]) await alice.putRoomKeys(old, rooms(roomKey(index)));
+      assertEquals((await alice.uploadRoomKeys(old, rooms(roomKey(3)))).count, 1);
+      for (const index of [5, 1]) await alice.uploadRoomKeys(old, rooms(roomKey(index)));
       assertEquals(await alice.getRoomKey(old, SESSION), roomKey(1));
       const all = await new Response(await alice.downloadRoomKeys(old)).json();
       assertEquals(all, rooms(roomKey(1)));
       await refused(() => alice.downloadRoomKeys("999"), NotFoundError, 404);
       const version = await alice.createKeyBackupVersion(BACKUP);
-      await refused(() => alice.putRoomKeys(old, rooms(roomKey(0))), WrongRoomKeysVersionError, 403);
+      await refused(() => alice.uploadRoomKeys(old, rooms(roomKey(0))), WrongRoomKeysVersionError, 403);
       assertEquals(await alice.getRoomKey(old, SESSION), roomKey(1), "it can be read still");
-      await alice.putRoomKeys(version, rooms(roomKey(2)));
+      await alice.uploadRoomKeys(version, rooms(roomKey(2)));
       assertEquals((await alice.deleteRoomKey(version, SESSION)).count, 0);
       await refused(() => alice.getRoomKey(version, SESSION), NotFoundError, 404);
     },

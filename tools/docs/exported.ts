@@ -21,6 +21,12 @@ export interface ExportedMember {
   readonly accessibility?: string;
   /** Whether its name is a symbol. */
   readonly computed?: boolean;
+  /** Of a property. */
+  readonly readonly?: boolean;
+  readonly optional?: boolean;
+  readonly tsType?: { readonly repr: string };
+  /** Of a method or a getter. */
+  readonly functionDef?: { readonly returnType?: { readonly repr: string } };
   readonly jsDoc?: JsDoc;
 }
 

@@ -121,7 +121,7 @@ async function judgeSigned(world: World, account: Account, devices: readonly Dev
   if (!await judgeSignatures(world, await account.token(), { userId, master, devices })) return;
   for (const { name, client } of devices) {
     const own = await soon(world, client?.crypto?.getIdentity(userId));
-    if (own?.verified !== true || own.master !== master) {
+    if (own?.isVerified !== true || own.master !== master) {
       world.violate(`${name} does not take the identity of ${userId} for its user's: ${JSON.stringify(own)}`);
     }
     world.reach("trust: a device is signed in the end");

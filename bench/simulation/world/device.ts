@@ -406,7 +406,7 @@ export class Device {
     client.close().finally(() => {
       process.kill();
       if (process !== this.process) return;
-      if (cause instanceof UnknownTokenError && cause.softLogout) {
+      if (cause instanceof UnknownTokenError && cause.isSoftLogout) {
         this.account.logIn(this).then(() => this.#restartLater());
       } else if (cause instanceof UnknownTokenError && token === this.login.token) {
         this.goneAt = Math.min(this.goneAt, this.#world.timeline.now);

@@ -32,7 +32,7 @@ export type EngineOperations = Pick<
   | "sendToDevice"
   | "sendMessageEvent"
   | "getMessages"
-  | "putRoomKeys"
+  | "uploadRoomKeys"
   | "getKeyBackupVersion"
   | "getRoomKey"
   | "downloadMedia"
@@ -80,7 +80,7 @@ async function send(
     case "keysClaim":
       return await api.claimKeys(request.oneTimeKeys, { signal });
     case "backupUpload":
-      return await api.putRoomKeys(request.version, request.keys, { signal });
+      return await api.uploadRoomKeys(request.version, request.keys, { signal });
     case "backupDownload":
       return await api.getRoomKey(request.version, request.session, { signal });
     case "backupVersion":

@@ -303,7 +303,7 @@ export class Deliverer {
     const eventId = "event_id" in event ? event.event_id : undefined;
     this.#log.debug("The content of an event does not fit its type", { eventId, error: reason });
     return all(
-      this.internal(InternalEventType.MALFORMED, { event, reason, delivered: content !== undefined }),
+      this.internal(InternalEventType.MALFORMED, { event, reason, isDelivered: content !== undefined }),
     );
   }
 

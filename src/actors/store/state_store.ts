@@ -263,11 +263,11 @@ export class StateStore {
    * import type { UserID } from "@greenroom/matrix/types";
    *
    * export async function isStranger(client: Client, userId: UserID): Promise<boolean> {
-   *   return (await client.stateStore.findSharedRooms(userId)).length === 0;
+   *   return (await client.stateStore.getSharedRooms(userId)).length === 0;
    * }
    * ```
    */
-  async findSharedRooms(userId: UserID): Promise<RoomID[]> {
+  async getSharedRooms(userId: UserID): Promise<RoomID[]> {
     const rooms = await this.getJoinedRooms();
     const memberships = await Promise.all(rooms.map((roomId) => this.getMembership(roomId, userId)));
     return rooms.filter((_, index) => PRESENT.includes(memberships[index] ?? Membership.LEAVE));

@@ -24,7 +24,7 @@ const get = endpoint(
 );
 
 const put = endpoint(
-  "putDehydratedDevice",
+  "uploadDehydratedDevice",
   "PUT",
   PATH,
   field<DeviceID>("device_id", "string"),
@@ -114,11 +114,11 @@ export interface DehydratedDeviceAPI {
    * import type { DehydratedDeviceUpload, DeviceID } from "@greenroom/matrix/types";
    *
    * export async function replace(client: Client, device: DehydratedDeviceUpload): Promise<DeviceID> {
-   *   return await client.putDehydratedDevice(device);
+   *   return await client.uploadDehydratedDevice(device);
    * }
    * ```
    */
-  putDehydratedDevice(device: DehydratedDeviceUpload, options?: RequestOptions): Promise<DeviceID>;
+  uploadDehydratedDevice(device: DehydratedDeviceUpload, options?: RequestOptions): Promise<DeviceID>;
 
   /**
    * Deletes the dehydrated device, with all messages to it.
@@ -171,7 +171,7 @@ export interface DehydratedDeviceAPI {
 export function dehydratedDeviceAPI({ http }: Session): DehydratedDeviceAPI {
   return {
     getDehydratedDevice: (options) => http[CALL](get, { path: {} }, options),
-    putDehydratedDevice: (device, options) => http[CALL](put, { path: {}, body: device }, options),
+    uploadDehydratedDevice: (device, options) => http[CALL](put, { path: {}, body: device }, options),
     deleteDehydratedDevice: (options) => http[CALL](remove, { path: {} }, options),
     getDehydratedDeviceEvents: (deviceId, { from, ...options } = {}) =>
       http[CALL](events, { path: { deviceId }, query: { from } }, options),

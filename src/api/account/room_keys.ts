@@ -73,7 +73,7 @@ const deleteVersion = endpoint(
 );
 
 const putKeys = endpoint(
-  "putRoomKeys",
+  "uploadRoomKeys",
   "PUT",
   "/_matrix/client/v3/room_keys/keys",
   fields<KeyBackupChange>({ count: "number?", etag: "string?" }),
@@ -225,12 +225,12 @@ export interface RoomKeysAPI {
    * import type { KeyBackupRooms } from "@greenroom/matrix/types";
    *
    * export async function putKeys(client: Client, version: string, keys: KeyBackupRooms): Promise<void> {
-   *   const { count } = await client.putRoomKeys(version, keys);
+   *   const { count } = await client.uploadRoomKeys(version, keys);
    *   console.log(`${count} keys are in the backup`);
    * }
    * ```
    */
-  putRoomKeys(version: string, keys: KeyBackupRooms, options?: RequestOptions): Promise<KeyBackupChange>;
+  uploadRoomKeys(version: string, keys: KeyBackupRooms, options?: RequestOptions): Promise<KeyBackupChange>;
 
   /**
    * Asks for the key of a session.
@@ -325,7 +325,7 @@ export function roomKeysAPI({ http }: Session): RoomKeysAPI {
     updateKeyBackupVersion: (version, definition, options) =>
       http[CALL](updateVersion, { path: { version }, body: definition }, options),
     deleteKeyBackupVersion: (version, options) => http[CALL](deleteVersion, { path: { version } }, options),
-    putRoomKeys: (version, keys, options) =>
+    uploadRoomKeys: (version, keys, options) =>
       http[CALL](putKeys, { path: {}, query: { version }, body: keys }, options),
     getRoomKey: (version, { roomId, sessionId }, options) =>
       http[CALL](getKey, { path: { roomId, sessionId }, query: { version } }, options),

@@ -154,7 +154,7 @@ export class HTTPAPI {
   }
 
   /** Whether a refresh token is held. */
-  get refreshable(): boolean {
+  get isRefreshable(): boolean {
     return this.#credentials.renewable;
   }
 
@@ -343,15 +343,15 @@ export class HTTPAPI {
 
   /** Gets other tokens in place of those that were refused. What was refreshed just now is not again. */
   async #renewed(
-    { softLogout }: UnknownTokenError,
+    { isSoftLogout }: UnknownTokenError,
     { token, isFresh }: { readonly token: string; readonly isFresh: boolean },
   ): Promise<Renewal> {
     const credentials = this.#credentials;
-    if (softLogout && credentials.renewable && !isFresh) {
+    if (isSoftLogout && credentials.renewable && !isFresh) {
       const renewal = await credentials.renew(token, "expired");
       if (renewal !== "none") return renewal;
     }
-    return await credentials.renew(token, softLogout ? "soft-logout" : "logout");
+    return await credentials.renew(token, isSoftLogout ? "soft-logout" : "logout");
   }
 
   readonly #noteTime = (time: ServerTime): void => {

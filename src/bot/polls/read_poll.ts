@@ -33,7 +33,7 @@ export interface Poll {
   /** How many answers one may select. */
   readonly maxSelections: number;
   /** Whether the votes are only to be shown when the poll has ended. */
-  readonly undisclosed: boolean;
+  readonly isUndisclosed: boolean;
 }
 
 interface PollVote {
@@ -89,7 +89,7 @@ export function readPoll(content: unknown): Poll | undefined {
     question,
     answers: [...answers.values()],
     maxSelections: Number.isInteger(most) ? Math.max(1, most as number) : 1,
-    undisclosed: kind !== "m.disclosed" && kind !== "org.matrix.msc3381.poll.disclosed" &&
+    isUndisclosed: kind !== "m.disclosed" && kind !== "org.matrix.msc3381.poll.disclosed" &&
       kind !== "m.poll.disclosed",
   };
 }

@@ -30,7 +30,7 @@ export interface TallyPollOptions {
    * Who may end the poll beside its creator: those who may redact others' events in the room.
    * Default: nobody.
    */
-  mayRedact?: (user: UserID) => boolean;
+  canRedact?: (user: UserID) => boolean;
 }
 
 /**
@@ -64,7 +64,7 @@ export interface PollTally {
   /** When the poll ended, in milliseconds since the epoch. Default: it has not. */
   readonly endedAt?: number;
   /** Whether the result may be shown: the poll is disclosed, or has ended. */
-  readonly mayShow: boolean;
+  readonly canShow: boolean;
 }
 
 /**
@@ -107,12 +107,12 @@ export function tallyPoll(
   related: Iterable<PollEvent>,
   options: TallyPollOptions = {},
 ): PollTally {
-  checkOptions(options, { mayRedact: true }, "count a poll");
-  const { mayRedact = () => false } = options;
+  checkOptions(options, { canRedact: true }, "count a poll");
+  const { canRedact = () => false } = options;
   const events = [...related];
   const count = countOf(editedPoll(start, events));
   do {
-    for (const each of events) count.add(each, pollEventOf(each.type) === "end" && mayRedact(each.sender));
+    for (const each of events) count.add(each, pollEventOf(each.type) === "end" && canRedact(each.sender));
   } while (count.takeMisses());
   return tallyOf(count);
 }
@@ -151,7 +151,7 @@ export function tallyOf({ poll, votes, endedAt }: PollCount): PollTally {
     voters: votes.length - spoiled.length,
     spoiled,
     ...(endedAt !== undefined && { endedAt }),
-    mayShow: !poll.undisclosed || endedAt !== undefined,
+    canShow: !poll.isUndisclosed || endedAt !== undefined,
   };
 }
 

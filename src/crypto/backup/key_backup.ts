@@ -215,8 +215,8 @@ export class KeyBackup {
   /** Whether the own identity vouches for a version, and was accepted. */
   async #isSigned(tx: Transaction, { auth_data }: ShownVersion): Promise<boolean> {
     const { context: { vodozemac, own: { userId } }, devices } = this.#options;
-    const { pinned, changed } = await devices.identityOf(tx, userId) ?? {};
-    if (pinned === undefined || changed || !isJsonObject(auth_data)) return false;
+    const { pinned, hasChanged } = await devices.identityOf(tx, userId) ?? {};
+    if (pinned === undefined || hasChanged || !isJsonObject(auth_data)) return false;
     return verifySignedJson(vodozemac, auth_data, { userId, keyId: `ed25519:${pinned}`, publicKey: pinned });
   }
 

@@ -367,6 +367,6 @@ export class DeviceLists {
 
   #own(): CryptoDevice {
     const algorithms = [EncryptionAlgorithm.OLM_V1, EncryptionAlgorithm.MEGOLM_V1];
-    return { ...this.#context.own, algorithms, dehydrated: false, trust: "verified" };
+    return { ...this.#context.own, algorithms, isDehydrated: false, trust: "verified" };
   }
 }

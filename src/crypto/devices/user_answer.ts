@@ -64,7 +64,7 @@ export function judgeAnswer(judge: IdentityJudge, before: UserRecord, answer: Us
   const identity = nextIdentity(judge, before.identity, { shown: answer, alarms });
   if (before.identity !== undefined && identity !== undefined && identity.master !== before.identity.master) {
     const [previous, current] = [before.identity.master, identity.master];
-    alarms.push({ kind: "identity-changed", userId, previous, current, accepted: isPinned(identity) });
+    alarms.push({ kind: "identity-changed", userId, previous, current, isAccepted: isPinned(identity) });
   }
   const devices = judgeDevices(judge, { ...before, identity }, { answer, alarms });
   return { record: withDevices(before, identity, devices), alarms };

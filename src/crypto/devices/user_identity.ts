@@ -41,17 +41,17 @@ export interface UserIdentity {
    * Whether the master key is another than {@link pinned}: the user is the own one or was verified, or it is
    * one that was replaced before, and was not accepted since.
    */
-  readonly changed: boolean;
+  readonly hasChanged: boolean;
   /**
    * Whether it has taken the place of another, and nobody has accepted or verified it since: the user may
    * have reset it, or the server.
    */
-  readonly reset: boolean;
+  readonly wasReset: boolean;
   /**
    * Whether it is verified: the own identity, whose private keys have proven it, has signed it; or it
    * is the own one itself.
    */
-  readonly verified: boolean;
+  readonly isVerified: boolean;
   /**
    * Whether it was verified at any time. If it is not any more, its devices are in `violation` until
    * it is verified again, or `withdrawVerification()` says that it need not be.
@@ -132,9 +132,11 @@ export function userIdentity(
   const { pinned, master, selfSigning } = identity;
   const verified = isVerified(identity, verifier);
   const wasVerified = verified || identity.wasVerified === true;
-  const changed = pinned !== undefined && !isPinned(identity);
-  const reset = identity.reset === true && !verified;
-  return { userId, pinned, master, selfSigning, changed, reset, verified, wasVerified };
+  return {
+    ...{ userId, pinned, master, selfSigning, isVerified: verified, wasVerified },
+    hasChanged: pinned !== undefined && !isPinned(identity),
+    wasReset: identity.reset === true && !verified,
+  };
 }
 
 /** What judging identities needs. */

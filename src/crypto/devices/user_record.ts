@@ -116,7 +116,7 @@ const made = new WeakMap<
 
 function described(device: StoredDevice, userId: UserID): Omit<CryptoDevice, "trust"> {
   const { deviceId, curve25519, ed25519, algorithms, displayName, dehydrated } = device;
-  return { userId, deviceId, curve25519, ed25519, algorithms, displayName, dehydrated };
+  return { userId, deviceId, curve25519, ed25519, algorithms, displayName, isDehydrated: dehydrated };
 }
 
 /**
@@ -200,7 +200,7 @@ export interface CryptoDevice {
   /** The name that its user gave it, according to the server; it is not signed. */
   readonly displayName?: string;
   /** Whether it is a dehydrated device: one that only receives keys. */
-  readonly dehydrated: boolean;
+  readonly isDehydrated: boolean;
   /** How far it is to be trusted now. */
   readonly trust: DeviceTrust;
 }
@@ -211,8 +211,10 @@ export function isVouchedFor({ trust }: Pick<CryptoDevice, "trust">): boolean {
 }
 
 /** Whether a device of the own user is a dehydrated one that the own identity has signed. */
-export function isOwnDehydrated({ dehydrated, trust }: Pick<CryptoDevice, "dehydrated" | "trust">): boolean {
-  return dehydrated && trust === "verified";
+export function isOwnDehydrated(
+  { isDehydrated, trust }: Pick<CryptoDevice, "isDehydrated" | "trust">,
+): boolean {
+  return isDehydrated && trust === "verified";
 }
 
 /** A device that the application has compared: its name, and the key that it was compared by. */

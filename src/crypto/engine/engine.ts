@@ -201,7 +201,7 @@ export class Engine {
    */
   async roomEventSent(event: SentRoomEvent): Promise<void> {
     this.#sent.push(event);
-    if (!event.arrived || this.#sent.length >= MAX_UNNOTED) await this.#step((tx) => this.#forgetSent(tx));
+    if (!event.hasArrived || this.#sent.length >= MAX_UNNOTED) await this.#step((tx) => this.#forgetSent(tx));
   }
 
   /** Discards events that waited for their keys and have been handled. */

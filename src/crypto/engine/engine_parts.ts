@@ -269,7 +269,7 @@ export interface SentRoomEvent {
   /** The transaction ID that it was encrypted for. */
   readonly txnId: TransactionID;
   /** Whether it has arrived; if not, it never will. */
-  readonly arrived: boolean;
+  readonly hasArrived: boolean;
 }
 
 /** The own device's public keys. */

@@ -331,7 +331,7 @@ export class EngineRequests {
     }
     const { alarms, more } = changes;
     for (const alarm of alarms) {
-      const isReset = alarm.kind === "identity-changed" && alarm.accepted;
+      const isReset = alarm.kind === "identity-changed" && alarm.isAccepted;
       log.warn(isReset ? RESET : "A user's keys are not what they should be", { ...alarm });
     }
     await outbound.devicesChanged(tx, changes);

@@ -168,7 +168,7 @@ export class OwnDoubts {
       userId,
       previous: known.master,
       current,
-      accepted: false,
+      isAccepted: false,
     } as const;
     return { alarm, again: true, noted: () => void this.#identities++ };
   }

@@ -72,7 +72,7 @@ export const verificationSteps = {
     const known = await devices.devicesOf(tx, [userId]);
     const wasVerified = (await devices.identityOf(tx, userId))?.wasVerified === true;
     return (known.get(userId) ?? []).every((device) =>
-      device.dehydrated || (named.length > 0 && !named.includes(device.deviceId)) ||
+      device.isDehydrated || (named.length > 0 && !named.includes(device.deviceId)) ||
       shareDecision(policy.sendTo, device, { isSpared: false, wasVerified }) === "share"
     );
   },

@@ -278,7 +278,7 @@ export class HistoryIntake {
 
 /** Whether it is the device that has sent the message, and its user vouches for it. */
 function isTrusted(device: CryptoDevice | undefined, { curve25519, ed25519 }: Announced): boolean {
-  if (device?.curve25519 !== curve25519 || device.ed25519 !== ed25519 || device.dehydrated) return false;
+  if (device?.curve25519 !== curve25519 || device.ed25519 !== ed25519 || device.isDehydrated) return false;
   return isVouchedFor(device);
 }
 

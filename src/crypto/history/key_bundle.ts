@@ -169,7 +169,7 @@ export class HistoryOffers {
       await olm.claims.want(tx, waiting);
       olm.claims.endWait(waiting);
     }
-    return { isVerified: identity?.verified === true, devices: all.length, waiting: waiting.length };
+    return { isVerified: identity?.isVerified === true, devices: all.length, waiting: waiting.length };
   }
 
   /** Tells a user's devices where the keys are; returns to how many. */
@@ -194,7 +194,7 @@ export class HistoryOffers {
     const { context: { policy }, devices } = this.#options;
     const found = (await devices.devicesOf(tx, [userId])).get(userId) ?? [];
     return found.filter((device) =>
-      !device.dehydrated && isVouchedFor(device) &&
+      !device.isDehydrated && isVouchedFor(device) &&
       (policy.sendTo !== "verified" || device.trust === "verified")
     );
   }

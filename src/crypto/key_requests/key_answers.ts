@@ -106,7 +106,7 @@ export class KeyAnswers {
     const { context: { own, log }, devices, inbound, outbound } = this.#options;
     const { userId, deviceId, roomId, sessionId } = asked;
     const device = await devices.device(tx, userId, deviceId);
-    if (device === undefined || device.trust === "blacklisted" || device.dehydrated) return;
+    if (device === undefined || device.trust === "blacklisted" || device.isDehydrated) return;
     const isOwn = userId === own.userId;
     const trusted = isOwn && device.trust === "verified";
     const from = trusted ? 0 : await outbound.sharedAt(tx, roomId, sessionId, device);
@@ -233,6 +233,6 @@ export function checkedAnswer<Request extends AskedDevices>(
   return { device, request };
 }
 
-function mayAnswer({ trust, dehydrated }: CryptoDevice): boolean {
-  return trust === "verified" && !dehydrated;
+function mayAnswer({ trust, isDehydrated }: CryptoDevice): boolean {
+  return trust === "verified" && !isDehydrated;
 }

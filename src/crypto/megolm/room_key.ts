@@ -120,7 +120,7 @@ export function readRoomKey(vodozemac: Vodozemac, key: ReceivedRoomKey): RoomKey
   if (!isKey(senderKey) || !isKey(senderEd25519)) return "its device has no keys as devices have them";
   if (device !== undefined && !isSender(device, key)) return "it came from another device than it says";
   // Such a device only receives keys.
-  if (device?.dehydrated === true) return "it came from a dehydrated device";
+  if (device?.isDehydrated === true) return "it came from a dehydrated device";
   const ref = readSessionRef(room_id, session_id);
   if (ref === undefined) return "it names no room or no session";
   // Of a device that is known to be vouched for, they say nothing new.

@@ -230,7 +230,7 @@ export async function senderRefusal(
   { sender, device, deviceKeys, type }: Sender,
 ): Promise<string | undefined> {
   if (device !== undefined) {
-    if (device.dehydrated) return "a dehydrated device must not send anything";
+    if (device.isDehydrated) return "a dehydrated device must not send anything";
     if (deviceKeys === undefined || deviceKeys.device_id === device.deviceId) return undefined;
     return "it names another device than the one whose key it came with";
   }

@@ -101,7 +101,7 @@ export class SecretAnswers {
     const { deviceId, name, requestId } = asked;
     if (elapsed(clock.now(), asked.since) > PENDING_TIME) return;
     const device = await devices.device(tx, own.userId, deviceId);
-    if (device?.trust === "blacklisted" || device?.dehydrated) return;
+    if (device?.trust === "blacklisted" || device?.isDehydrated) return;
     if (device?.trust !== "verified") {
       log.debug("A device that is not verified asks for a secret", { deviceId, name });
       return this.#pending.set(tx, asked);

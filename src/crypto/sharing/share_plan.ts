@@ -114,7 +114,7 @@ export async function planShares(
   }
   if (unentitled) return "device-gone";
   if (refused.size > 0) {
-    const isOwn = (await parts.devices.identityOf(tx, own.userId))?.changed === true;
+    const isOwn = (await parts.devices.identityOf(tx, own.userId))?.hasChanged === true;
     throw identityChanged(roomId, [...refused], isOwn ? OWN_CHANGED : COMPARE);
   }
   return plan;
@@ -200,10 +200,10 @@ export function shareDecision(
   device: CryptoDevice,
   { isSpared, wasVerified }: DeviceUser,
 ): ShareDecision {
-  const { trust, dehydrated } = device;
+  const { trust, isDehydrated } = device;
   if (trust === "blacklisted") return { code: "m.blacklisted", silent: false };
   const vouchedFor = isVouchedFor(device);
-  if (dehydrated && !vouchedFor) return { code: "m.unverified", silent: true };
+  if (isDehydrated && !vouchedFor) return { code: "m.unverified", silent: true };
   if (policy === "all") return "share";
   // Anybody can replace their own identity, and who has a password that of the bot: only somebody whom it has
   // verified must not go missing unnoticed.

@@ -216,7 +216,7 @@ export async function trustVerified(
 ): Promise<void> {
   if (vouched.identity && master !== undefined) {
     const compared = { userId, master };
-    const isVerified = (await devices.identityOf(tx, userId))?.verified === true;
+    const isVerified = (await devices.identityOf(tx, userId))?.isVerified === true;
     if (!isVerified && await signing.signIdentity(tx, compared) === "no-key") {
       await devices.changeIdentity(tx, userId, (before) => acceptedIdentity(before, compared));
     }

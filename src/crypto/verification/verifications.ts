@@ -194,7 +194,7 @@ export class Verifications {
     if (device === undefined) return undefined;
     const ofOwn = await devices.identityOf(tx, own.userId);
     const master = userId === own.userId ? ofOwn?.master : (await devices.identityOf(tx, userId))?.master;
-    const isOwnVerified = ofOwn?.verified === true;
+    const isOwnVerified = ofOwn?.isVerified === true;
     return { device: device.ed25519, master, ownMaster: ofOwn?.master, isOwnVerified };
   }
 

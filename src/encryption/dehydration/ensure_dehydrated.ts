@@ -88,7 +88,7 @@ async function ensured(
   if (state.isKeyOld && storage !== undefined) await renewKey(actor, storage);
   const upload = await actor.createDehydrated();
   if (upload === undefined) return "no-secret";
-  await api.putDehydratedDevice(upload, { signal });
+  await api.uploadDehydratedDevice(upload, { signal });
   await actor.dehydratedUploaded(upload.device_id);
   await announce(engine, api, upload);
   await clearRehydration(actor);
@@ -285,7 +285,7 @@ export type DehydrationOutcome = "on" | "unsupported" | "no-secret" | "unusable"
 /** The operations that a dehydrated device is made with. */
 export type DehydrationAPI = Pick<
   ClientAPI,
-  "getDehydratedDevice" | "putDehydratedDevice" | "getDehydratedDeviceEvents" | "uploadSignatures"
+  "getDehydratedDevice" | "uploadDehydratedDevice" | "getDehydratedDeviceEvents" | "uploadSignatures"
 >;
 
 /** What the server shows of the own user. */

@@ -97,7 +97,7 @@ async function asked(call: IdentityCall): Promise<readonly DeviceID[]> {
 
 /** Asks the user's other devices, which may answer later, if this one can tell which they are. */
 async function withoutSecret(call: IdentityCall, shown: OwnIdentityState["shown"]): Promise<void> {
-  const devices = shown?.verified === true ? await asked(call) : [];
+  const devices = shown?.isVerified === true ? await asked(call) : [];
   const others = devices.length === 0 ? "" : `; ${devices.length} other devices were asked for the keys`;
   call.log.warn(
     "This device is not signed by its user's identity, so that others may not trust it: " +
@@ -177,7 +177,7 @@ async function verified(
   const { shown, keys } = state;
   const signs = keys?.phase === "published" && !keys.missing?.includes("selfSigning");
   const by = unlockOf(options);
-  if (shown?.verified === true && signs) {
+  if (shown?.isVerified === true && signs) {
     if (by === undefined) return VERIFIED;
     if (await isKnown(state, by)) return await reopened(call, state, by);
   }

@@ -76,7 +76,7 @@ export function identityFinding({ shown }: Pick<OwnIdentityState, "shown">): Cry
     };
   }
   const facts = { master: shown.master };
-  if (shown.changed) {
+  if (shown.hasChanged) {
     return {
       code: "identity-changed",
       level: "error",
@@ -88,7 +88,7 @@ export function identityFinding({ shown }: Pick<OwnIdentityState, "shown">): Cry
       facts,
     };
   }
-  if (!shown.verified) {
+  if (!shown.isVerified) {
     return {
       code: "identity-unproven",
       level: "warning",

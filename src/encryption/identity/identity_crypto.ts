@@ -251,7 +251,7 @@ export interface IdentityCrypto {
    * const { accessToken, userId } = homeserver.createUser("bot");
    * await using bot = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken, encryption: true });
    * const own = await bot.crypto?.getIdentity(userId);
-   * const isNew = own?.changed || own?.pinned === undefined;
+   * const isNew = own?.hasChanged || own?.pinned === undefined;
    * if (own !== undefined && isNew && confirm(`Does your other client show ${own.master}?`)) {
    *   await bot.crypto?.acknowledgeIdentity(own);
    * }
@@ -335,7 +335,7 @@ export interface IdentityCrypto {
    * const { accessToken } = homeserver.createUser("bot");
    * await using bot = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken, encryption: true });
    * const alice = await bot.crypto?.getIdentity("@alice:localhost");
-   * if (alice?.wasVerified && !alice.verified && confirm("Go on with Alice without verifying her again?")) {
+   * if (alice?.wasVerified && !alice.isVerified && confirm("Go on with Alice without verifying her again?")) {
    *   await bot.crypto?.withdrawVerification(alice);
    * }
    * ```

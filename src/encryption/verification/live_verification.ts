@@ -177,7 +177,10 @@ export class LiveVerification implements VerificationRequest {
 
   #settle(): void {
     const { userId, deviceId = "", verified, cancellation } = this.#state;
-    if (verified !== undefined) this.#done.resolve({ userId, deviceId, ...verified });
+    if (verified !== undefined) {
+      const { device: isDeviceVerified, identity: isIdentityVerified } = verified;
+      this.#done.resolve({ userId, deviceId, isDeviceVerified, isIdentityVerified });
+    }
     if (cancellation === undefined) return;
     const { code: problem, by, reason } = cancellation;
     const who =

@@ -37,9 +37,9 @@ export type {
 const PEER = { userId: true, deviceId: true, roomId: true } as const;
 /** What else there is in devices and identities, which can be asked as they are found. */
 const FOUND: OptionNames<Omit<CryptoDevice & UserIdentity, keyof typeof PEER>> = {
-  ...{ curve25519: true, ed25519: true, algorithms: true, displayName: true, dehydrated: true, trust: true },
-  ...{ pinned: true, master: true, selfSigning: true, changed: true, reset: true, verified: true },
-  wasVerified: true,
+  ...{ curve25519: true, ed25519: true, algorithms: true, displayName: true, isDehydrated: true },
+  ...{ pinned: true, master: true, selfSigning: true, hasChanged: true, wasReset: true, isVerified: true },
+  ...{ trust: true, wasVerified: true },
 };
 
 /** What of a sync response may belong to verifications. */
@@ -156,8 +156,9 @@ export class VerificationHub {
   ): Promise<string> {
     const { actor } = this.#engine;
     const find = async (options?: { readonly isAnew: boolean }): Promise<string[]> => {
-      const known = (await this.#users.getDevices(userId, options)).filter(({ dehydrated }) => !dehydrated);
-      return known.map((device) => device.deviceId).filter((each) => (deviceId ?? each) === each);
+      const known = await this.#users.getDevices(userId, options);
+      const asked = known.filter((device) => !device.isDehydrated).map((device) => device.deviceId);
+      return asked.filter((each) => (deviceId ?? each) === each);
     };
     let devices = await find();
     if (devices.length === 0) devices = await find({ isAnew: true });

@@ -57,12 +57,12 @@ export interface VerificationResult {
    * Whether the device's key was verified. It is trusted from now on; an own device was signed, if the
    * private keys of the own identity are at hand.
    */
-  readonly device: boolean;
+  readonly isDeviceVerified: boolean;
   /**
    * Whether the user's master key was verified. Another user is signed, if the private keys of the own
    * identity are at hand, and accepted if not; the own identity counts as proven.
    */
-  readonly identity: boolean;
+  readonly isIdentityVerified: boolean;
 }
 
 /**
@@ -206,8 +206,8 @@ export interface VerificationCrypto {
    *   const { emoji } = await request.compare();
    *   console.log(emoji?.map(({ symbol }) => symbol).join(" "));
    *   await request.confirm();
-   *   const { identity } = await request.done;
-   *   console.log(identity ? "the user is verified" : "the device is verified");
+   *   const { isIdentityVerified } = await request.done;
+   *   console.log(isIdentityVerified ? "the user is verified" : "the device is verified");
    * }
    * await verify().catch((error) => console.log(error.message)); // Alice has no device yet
    * ```

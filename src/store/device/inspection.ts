@@ -53,7 +53,7 @@ export interface DeviceInspection extends StoredDevice, StoredAmount {
   /** Whether there is a position in the sync stream to continue from. */
   readonly hasPosition: boolean;
   /** Whether an import of the device is unfinished; then its records do not count. */
-  readonly importing: boolean;
+  readonly isImporting: boolean;
   /** The process that uses the device, or used it last; `undefined` if none ever has. */
   readonly holder: DeviceHolder | undefined;
 }
@@ -118,7 +118,7 @@ export async function inspectDevice(
     kinds: Object.fromEntries(kinds),
     schema: numberIn(schema, "version"),
     hasPosition: textIn(sync, "nextBatch") !== undefined,
-    importing: importing !== undefined,
+    isImporting: importing !== undefined,
     holder: owner && {
       owner: textIn(owner, "owner") ?? "",
       until: numberIn(lease, "until") ?? 0,

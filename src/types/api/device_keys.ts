@@ -221,7 +221,7 @@ export type DeviceAlarm =
     /** The master key that is there now. */
     readonly current: string;
     /** Whether it counts in place of the one before. */
-    readonly accepted: boolean;
+    readonly isAccepted: boolean;
   };
 
 /** What makes a version of a backup. */

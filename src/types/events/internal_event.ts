@@ -155,7 +155,7 @@ export interface MalformedEvent {
    * Whether handlers of the type get it all the same, without the members at fault: if their types
    * let these be absent.
    */
-  delivered: boolean;
+  isDelivered: boolean;
 }
 
 /** Data of `DEVICE_ALARM`. */

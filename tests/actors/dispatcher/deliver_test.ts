@@ -206,8 +206,8 @@ for (const later of [false, true]) {
     await settled(deliverer.event(n("bad", { n: "x" })));
     assertEquals(seen, [{ n: "x" }]);
     assertEquals(errors.length, 1);
-    const [told, { event: given, reason, delivered }] = errors[0] as [string, MalformedEvent];
-    assertEquals([told, "event_id" in given && given.event_id, given.content, delivered], [
+    const [told, { event: given, reason, isDelivered }] = errors[0] as [string, MalformedEvent];
+    assertEquals([told, "event_id" in given && given.event_id, given.content, isDelivered], [
       ...["MALFORMED", "$bad", { n: "x" }, false],
     ]);
     assertEquals(reason.message, 'Cannot use content of "com.example.n": its schema refuses n');

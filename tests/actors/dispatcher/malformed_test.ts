@@ -12,9 +12,9 @@ import { syncerStage } from "../support/syncer_stage.ts";
 /** Everything that `MALFORMED` tells. */
 function malformed(api: SyncerAPI): unknown[] {
   const told: unknown[] = [];
-  api.on("MALFORMED", ({ event, reason, delivered }) => {
+  api.on("MALFORMED", ({ event, reason, isDelivered }) => {
     assert(reason instanceof MalformedContentError);
-    told.push(["event_id" in event && event.event_id, ...reason.members, delivered]);
+    told.push(["event_id" in event && event.event_id, ...reason.members, isDelivered]);
   });
   return told;
 }

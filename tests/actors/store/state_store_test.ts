@@ -33,7 +33,7 @@ Deno.test("StateStore lists the rooms one is in, and those one shares with anoth
   ];
   await here.store.commitSync({ nextBatch: "n", repeated: false, rooms });
   assertEquals(await here.stateStore.getJoinedRooms(), ["!a", "!b", "!c"]);
-  assertEquals(await here.stateStore.findSharedRooms("@b:a"), ["!a", "!b"]);
+  assertEquals(await here.stateStore.getSharedRooms("@b:a"), ["!a", "!b"]);
 });
 
 Deno.test("StateStore.hasPowerLevel() goes by the rules of the room's version", async () => {
@@ -100,9 +100,9 @@ Deno.test("SyncStore returns the position, and moves it", async () => {
   assertEquals(await syncStore.getNextBatch(), undefined);
   await here.sync();
   assertEquals(await syncStore.getNextBatch(), "n");
-  await syncStore.putNextBatch("m");
+  await syncStore.setNextBatch("m");
   assertEquals(await syncStore.getNextBatch(), "m");
-  await syncStore.putNextBatch(undefined);
+  await syncStore.setNextBatch(undefined);
   const { again, ...position } = await here.store.position();
   assertEquals(position, { nextBatch: undefined, handled: undefined });
   assertEquals([again?.until, again?.moved], ["m", true]);

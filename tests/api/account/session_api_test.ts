@@ -85,7 +85,7 @@ Deno.test("login() makes the client the new session: user, device, tokens, and n
   });
   await session.supports("v1.11");
   assertEquals((await login({ identifier: "@bob:b.org", password: "p" })).access_token, "bobs");
-  assertEquals([session.mxid, session.deviceId, http.accessToken, http.refreshable], [
+  assertEquals([session.mxid, session.deviceId, http.accessToken, http.isRefreshable], [
     "@bob:b.org",
     "BOB",
     "bobs",
@@ -183,12 +183,15 @@ for (const name of ["logout", "logoutAll"] as const) {
       await made.api[name]({ clearAccessToken });
       const kept = clearAccessToken === false;
       assertEquals(made.log(), [name === "logout" ? LOGOUT : ALL]);
-      assertEquals([made.http.accessToken, made.http.refreshable, made.session.deviceId, made.session.mxid], [
-        kept ? "secret" : "",
-        kept,
-        kept ? "DEV" : undefined,
-        "@alice:example.org",
-      ]);
+      assertEquals(
+        [made.http.accessToken, made.http.isRefreshable, made.session.deviceId, made.session.mxid],
+        [
+          kept ? "secret" : "",
+          kept,
+          kept ? "DEV" : undefined,
+          "@alice:example.org",
+        ],
+      );
     }
   });
 

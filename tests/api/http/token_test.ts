@@ -131,7 +131,7 @@ Deno.test("A refresh that the server refuses fails the requests with the soft lo
     server.current = 100;
     for (let round = 0; round < 2; round++) {
       const error = await assertRejects(() => http.request("GET", "/x"), UnknownTokenError);
-      assertEquals([error.operation, error.softLogout], ["request /x", true]);
+      assertEquals([error.operation, error.isSoftLogout], ["request /x", true]);
     }
     assertEquals([log(), http[IS_TOKEN_DEAD]], [["GET /x", REFRESH, "GET /x"], true]);
   }
@@ -145,7 +145,7 @@ Deno.test("A refused refresh of a token that is known to have expired leaves to 
     const { http, log } = expiring({ clock, expiresIn: 1 }, dead, { "GET /x": x });
     await clock.tick(1);
     const error = await assertRejects(() => http.request("GET", "/x"), UnknownTokenError);
-    assertEquals([error.softLogout, log()], [isSoft, [REFRESH, "GET /x"]]);
+    assertEquals([error.isSoftLogout, log()], [isSoft, [REFRESH, "GET /x"]]);
   }
 });
 
@@ -158,7 +158,7 @@ Deno.test("A refresh outlasts a lost connection, and fails the requests as one i
   const again = expiring({}, lucky);
   again.server.current = 100;
   assertEquals(await untilSettled(again.clock, again.http.request("GET", "/x")), { ok: true });
-  assertEquals([tries, again.http.refreshable], [2, true]);
+  assertEquals([tries, again.http.isRefreshable], [2, true]);
 });
 
 Deno.test("A new token that is immediately invalid ends the request, without another refresh", async () => {

@@ -89,7 +89,7 @@ Deno.test("readPoll() reads what pollStart() writes, and what the specification 
     },
   };
   const answers = [{ id: "a", text: "Pizza" }, { id: "b", text: "Pasta" }];
-  const read = { question: "Lunch?", answers, maxSelections: 2, undisclosed: false };
+  const read = { question: "Lunch?", answers, maxSelections: 2, isUndisclosed: false };
   assertEquals(readPoll(stable), read);
   assertEquals(readPoll(pollStart({ question: "Lunch?", answers, maxSelections: 2 })), read);
 });
@@ -103,7 +103,7 @@ Deno.test("readPoll() takes what it does not know for undisclosed with one selec
     max_selections: -1,
   };
   const read = readPoll({ "org.matrix.msc3381.poll.start": block });
-  assertEquals([read?.answers.length, read?.maxSelections, read?.undisclosed], [20, 1, true]);
+  assertEquals([read?.answers.length, read?.maxSelections, read?.isUndisclosed], [20, 1, true]);
 });
 
 Deno.test("tallyPoll() counts the last vote of each user", () => {
@@ -115,7 +115,7 @@ Deno.test("tallyPoll() counts the last vote of each user", () => {
     "@carol:a.b",
     "@bob:a.b",
   ]]]);
-  assertEquals([tally.voters, tally.spoiled, tally.endedAt, tally.mayShow], [2, [], undefined, true]);
+  assertEquals([tally.voters, tally.spoiled, tally.endedAt, tally.canShow], [2, [], undefined, true]);
 });
 
 Deno.test("tallyPoll() says who has won: those with the most votes, and nobody else", () => {
@@ -132,13 +132,13 @@ Deno.test("tallyPoll() says who has won: those with the most votes, and nobody e
 Deno.test("tallyPoll() asks who may redact only of those who sent an end, and takes no other options", () => {
   const start = poll();
   const asked: string[] = [];
-  const mayRedact = (user: string) => asked.push(user) > 0;
-  const { endedAt } = tallyPoll(start, [vote(start, "bob", 1, "1"), end(start, "carol", 5)], { mayRedact });
+  const canRedact = (user: string) => asked.push(user) > 0;
+  const { endedAt } = tallyPoll(start, [vote(start, "bob", 1, "1"), end(start, "carol", 5)], { canRedact });
   assertEquals([endedAt, asked], [5, ["@carol:a.b"]]);
   assertThrows(
-    () => tallyPoll(start, [], { mayredact: mayRedact } as TallyPollOptions),
+    () => tallyPoll(start, [], { canredact: canRedact } as TallyPollOptions),
     ValueError,
-    "mayRedact?",
+    "canRedact?",
   );
 });
 
@@ -179,16 +179,16 @@ Deno.test("tallyPoll() goes back to the vote before one that was redacted", () =
 Deno.test("tallyPoll() ends with the first end of the creator or of somebody who may redact", () => {
   const start = poll({ undisclosed: true });
   const votes = [vote(start, "b", 9, "1"), vote(start, "b", 11, "2"), vote(start, "c", 10, "3")];
-  assert(!tallyPoll(start, votes).mayShow);
+  assert(!tallyPoll(start, votes).canShow);
   const ended = tallyPoll(start, [...votes, end(start, "alice", 12), end(start, "alice", 10)]);
-  assertEquals([ended.answers.map(({ votes }) => votes), ended.endedAt, ended.mayShow], [
+  assertEquals([ended.answers.map(({ votes }) => votes), ended.endedAt, ended.canShow], [
     [1, 0, 1],
     10,
     true,
   ]);
   assertEquals(tallyPoll(start, [...votes, end(start, "mallory", 1)]).endedAt, undefined);
-  const mayRedact = (user: UserID) => user === "@mod:a.b";
-  assertEquals(tallyPoll(start, [...votes, end(start, "mod", 9)], { mayRedact }).endedAt, 9);
+  const canRedact = (user: UserID) => user === "@mod:a.b";
+  assertEquals(tallyPoll(start, [...votes, end(start, "mod", 9)], { canRedact }).endedAt, 9);
 });
 
 Deno.test("tallyPoll() counts votes for no other poll, and takes stable names as well", () => {

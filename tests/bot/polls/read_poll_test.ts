@@ -77,7 +77,7 @@ Deno.test("A poll without a question or answers is none, and one vote counts unl
     "fallback",
   );
   const kinds = ["m.disclosed", "org.matrix.msc3381.poll.disclosed", "m.poll.disclosed", "m.other"];
-  const isUndisclosed = (kind: string) => poll(text("?"), answers, { kind })?.undisclosed;
+  const isUndisclosed = (kind: string) => poll(text("?"), answers, { kind })?.isUndisclosed;
   assertEquals(kinds.map(isUndisclosed), [false, false, false, true]);
 });
 

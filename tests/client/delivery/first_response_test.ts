@@ -161,7 +161,7 @@ Deno.test("A position that was moved back delivers again the encrypted events th
   await alice.sendText(room, "hello");
   const texts = heard(bot);
   await bot.syncOnce();
-  await bot.syncStore.putNextBatch(token);
+  await bot.syncStore.setNextBatch(token);
   await bot.syncOnce();
   await alice.sendText(room, "bye");
   await bot.syncOnce();
@@ -179,7 +179,7 @@ Deno.test("A position that was moved back fills no gap when filling is off", asy
   for (const text of MANY) await alice.sendText(room, text);
   const texts = heard(bot);
   for (let round = 0; round < 2; round++) {
-    await bot.syncStore.putNextBatch(token);
+    await bot.syncStore.setNextBatch(token);
     await bot.syncOnce({ fillGaps: false });
   }
   assertEquals(texts, [...MANY.slice(2), ...MANY.slice(2)]);

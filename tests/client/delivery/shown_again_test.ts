@@ -155,7 +155,7 @@ Deno.test("A position that was moved back delivers again what came after it", as
   const token = await bot.syncStore.getNextBatch();
   await say(alice, room, lines(20));
   await bot.syncOnce();
-  await bot.syncStore.putNextBatch(token);
+  await bot.syncStore.setNextBatch(token);
   await bot.syncOnce();
   assertEquals(texts, [...lines(20), ...lines(20)]);
 });

@@ -50,7 +50,7 @@ Deno.test("A user who was never verified and resets the identity is heard and ge
 
   assertEquals([alices.at(-1), bobs.at(-1)], ["to the new one", "to the new one"]);
   const bobsAlarms = alarms.filter(({ userId }) => userId === BOB);
-  assertEquals(bobsAlarms.map((alarm) => alarm.kind === "identity-changed" && alarm.accepted), [true]);
+  assertEquals(bobsAlarms.map((alarm) => alarm.kind === "identity-changed" && alarm.isAccepted), [true]);
   const told = stage.log.lines.filter(([level, message]) =>
     level === "warn" && message.includes("reset their identity")
   );

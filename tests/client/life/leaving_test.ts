@@ -95,7 +95,7 @@ Deno.test("A logout by the server says whether the device and its keys are still
     if (isSoft) stage.homeserver.expireTokens("@bot:localhost");
     else stage.homeserver.revokeTokens("@bot:localhost");
     const error = await assertRejects(() => running, UnknownTokenError);
-    assertEquals(error.softLogout, isSoft);
+    assertEquals(error.isSoftLogout, isSoft);
     assert(error.message.includes(isSoft ? "log in with the same device ID" : "there is no such session"));
     const ended = await assertRejects(() => bot.done, ActorError);
     assert(ended.message.includes(isSoft ? "log in with the same device ID" : "there is no such session"));

@@ -22,7 +22,7 @@ Deno.test("the devices of a user are there after the server's answer", async () 
     ed25519: alice.device("PHONE").signing.publicKey,
     algorithms: ["m.olm.v1.curve25519-aes-sha2", "m.megolm.v1.aes-sha2"],
     displayName: undefined,
-    dehydrated: false,
+    isDehydrated: false,
     trust: "unsigned",
   });
   assertFalse(stage.lists.isDirty([ALICE]));
@@ -124,7 +124,7 @@ Deno.test("the mutable parts of a device change: algorithms, name, signatures", 
   await stage.mark(ALICE);
   assertEquals((await stage.ask(response)).changed, [ALICE]);
   const device = await stage.run((tx) => stage.lists.device(tx, ALICE, "PHONE"));
-  assertEquals([device?.algorithms, device?.dehydrated], [["m.new"], true]);
+  assertEquals([device?.algorithms, device?.isDehydrated], [["m.new"], true]);
   assertEquals(device?.displayName, "x".repeat(254));
 });
 

@@ -99,25 +99,25 @@ Deno.test("the identity that was seen first is pinned, then the one in its place
     pinned: first,
     master: first,
     selfSigning: alice.selfSigning?.publicKey,
-    changed: false,
-    reset: false,
-    verified: false,
+    hasChanged: false,
+    wasReset: false,
+    isVerified: false,
     wasVerified: false,
   });
   alice.crossSign();
   const second = alice.master?.publicKey ?? "";
   const alarm = { kind: "identity-changed", userId: ALICE } as const;
   const taken = (await stage.learn(alice)).alarms;
-  assertEquals(taken, [{ ...alarm, previous: first, current: second, accepted: true }]);
+  assertEquals(taken, [{ ...alarm, previous: first, current: second, isAccepted: true }]);
   for (let time = 0; time < 2; time++) {
     assertEquals(await stage.trust(ALICE), { A: "cross-signed" });
-    assertEquals([(await identity())?.pinned, (await identity())?.changed], [second, false]);
+    assertEquals([(await identity())?.pinned, (await identity())?.hasChanged], [second, false]);
     await stage.restart();
     assertEquals((await stage.learn(alice)).alarms, []);
   }
   Object.assign(alice, keys);
   const back = (await stage.learn(alice)).alarms;
-  assertEquals(back, [{ ...alarm, previous: second, current: first, accepted: false }]);
+  assertEquals(back, [{ ...alarm, previous: second, current: first, isAccepted: false }]);
   await stage.restart();
   assertEquals(await stage.trust(ALICE), { A: "violation" });
   const { version } = stage.lists;

@@ -183,7 +183,7 @@ export class Bot {
   async send(body: string): Promise<MessageEvent> {
     const { content, txnId } = await this.encrypt(body);
     const event = this.server.publish(this, content, txnId);
-    await this.engine.roomEventSent({ roomId: ROOM, txnId, arrived: true });
+    await this.engine.roomEventSent({ roomId: ROOM, txnId, hasArrived: true });
     return event;
   }
 

@@ -186,7 +186,7 @@ export class Play {
   async #send(bot: Bot): Promise<MessageEvent> {
     const { content, txnId } = await this.#encrypt(bot);
     const event = this.server.publish(bot, content, txnId);
-    await bot.engine.roomEventSent({ roomId: ROOM, txnId, arrived: true });
+    await bot.engine.roomEventSent({ roomId: ROOM, txnId, hasArrived: true });
     return event;
   }
 

@@ -83,7 +83,7 @@ Deno.test("the arrival of an event is written with the next commit, at the end, 
     const { txnId } = await alice.encrypt("one");
     alice.failing = { when: "before", commits: 0 }; // the writer fails
     const arrived = (name: string) =>
-      alice.engine.roomEventSent({ roomId: ROOM, txnId: name as TransactionID, arrived: true });
+      alice.engine.roomEventSent({ roomId: ROOM, txnId: name as TransactionID, hasArrived: true });
     await arrived(txnId);
     let writes = 0;
     for (let count = 0; count < others; count++) await arrived(`other${count}`).catch(() => writes++);
@@ -100,7 +100,7 @@ Deno.test("the arrival of an event is written with the next commit, at the end, 
 Deno.test("an event that failed is recorded immediately: the next process does not send it", async () => {
   const { server, alice } = await aliceAndBob();
   const { txnId } = await alice.encrypt("one");
-  await alice.engine.roomEventSent({ roomId: ROOM, txnId: txnId as TransactionID, arrived: false });
+  await alice.engine.roomEventSent({ roomId: ROOM, txnId: txnId as TransactionID, hasArrived: false });
   const { engine } = alice;
   alice.engine = { close: () => Promise.resolve() } as typeof engine; // the process is killed
   const published: string[] = [];

@@ -132,7 +132,7 @@ Deno.test("the own identity that was compared is signed by this device, and prov
   await bot.sync();
   const master = masterOf(identity);
   assertEquals((await bot.engine.steps.signIdentity({ userId: ME, master })).outcome, "signed");
-  assert((await bot.engine.steps.ownIdentity()).shown?.verified);
+  assert((await bot.engine.steps.ownIdentity()).shown?.isVerified);
   await bot.flush();
   const object = uploads[0]?.[ME]?.[master] as unknown as JsonObject;
   assert(verifySignedJson(vodozemac, object, { userId: ME, ...deviceOf(bot) }));

@@ -33,7 +33,7 @@ Deno.test("private keys that fit what the server shows are adopted, and prove th
   assertEquals(await offered(scene, identity.seeds), "adopted");
   for (const time of ["at once", "after a restart"]) {
     const { shown, keys } = await bot.engine.steps.ownIdentity();
-    assertEquals([shown?.verified, shown?.pinned], [true, identity.master?.publicKey], time);
+    assertEquals([shown?.isVerified, shown?.pinned], [true, identity.master?.publicKey], time);
     assertEquals(keys, {
       master: identity.master?.publicKey ?? "",
       selfSigning: identity.selfSigning?.publicKey ?? "",
@@ -51,7 +51,7 @@ Deno.test("T25 T50: private keys of which one is another than the server shows c
   for (const name of ["master", "selfSigning", "userSigning"] as const) {
     assertEquals(await offered(scene, { ...identity.seeds, [name]: other.seeds[name] }), "mismatch", name);
     const { shown, keys } = await bot.engine.steps.ownIdentity();
-    assertEquals([shown?.verified, shown?.pinned, keys], [false, undefined, undefined], name);
+    assertEquals([shown?.isVerified, shown?.pinned, keys], [false, undefined, undefined], name);
     assertEquals(shownSignature(scene), undefined, name);
   }
 });
@@ -104,7 +104,7 @@ Deno.test("C16: a new identity is the same at each call, also after a crash, unt
   await bot.flush();
   assertEquals((await bot.engine.steps.confirmIdentity()).outcome, "adopted");
   const { shown, keys } = await bot.engine.steps.ownIdentity();
-  assertEquals([shown?.verified, keys?.phase], [true, "published"]);
+  assertEquals([shown?.isVerified, keys?.phase], [true, "published"]);
   const third = await bot.engine.steps.createIdentity({});
   assertNotEquals(third.masterKey, first.masterKey);
   assertEquals(third.recoveryKey, undefined, "what was handed out is forgotten");
@@ -154,16 +154,16 @@ Deno.test("private keys without the master key prove nothing: they are kept if t
     })).outcome;
   assertEquals(await offer(), "unproven");
   const before = await bot.engine.steps.ownIdentity();
-  assertEquals([before.keys, before.shown?.pinned, before.shown?.verified], [undefined, undefined, false]);
+  assertEquals([before.keys, before.shown?.pinned, before.shown?.isVerified], [undefined, undefined, false]);
 
   await bot.engine.steps.acknowledgeIdentity({ userId: ME, master: identity.master?.publicKey ?? "" });
   assertEquals(await offer(), "adopted");
   const after = await bot.engine.steps.ownIdentity();
-  assertEquals([after.keys?.missing, after.shown?.verified], [["master"], false]);
+  assertEquals([after.keys?.missing, after.shown?.isVerified], [["master"], false]);
 
   assertEquals((await bot.engine.steps.offerIdentity({ master })).outcome, "adopted");
   const proven = await bot.engine.steps.ownIdentity();
-  assertEquals([proven.keys?.missing, proven.shown?.verified], [undefined, true]);
+  assertEquals([proven.keys?.missing, proven.shown?.isVerified], [undefined, true]);
 });
 
 Deno.test("a device that another has signed goes by that signature where the server shows it, without private keys", async () => {

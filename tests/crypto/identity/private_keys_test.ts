@@ -46,7 +46,7 @@ Deno.test("private keys are compared one by one with what the server shows, and 
     userSigning: "absent",
   });
   const { keys, shown } = await steps.ownIdentity();
-  assertEquals([keys, shown?.verified], [undefined, false]);
+  assertEquals([keys, shown?.isVerified], [undefined, false]);
 });
 
 Deno.test("who gives up a new identity has the one before it again, with its private keys, or none", async () => {

@@ -152,15 +152,18 @@ Deno.test("another identity of a user takes the place of the one before, which i
   const user = alice();
   const seen = after(undefined, user).identity;
   const other = after(seen, alice()).identity;
-  assertFalse(userIdentity(other, user.userId)?.changed);
+  assertFalse(userIdentity(other, user.userId)?.hasChanged);
   const back = after(other, user).identity;
-  assertEquals([back?.replaced, userIdentity(back, user.userId)?.changed], [[publicKey(user.master)], true]);
-  assertFalse(userIdentity(after(back, alice()).identity, user.userId)?.changed);
+  assertEquals([back?.replaced, userIdentity(back, user.userId)?.hasChanged], [
+    [publicKey(user.master)],
+    true,
+  ]);
+  assertFalse(userIdentity(after(back, alice()).identity, user.userId)?.hasChanged);
 
   const verified = seen && { ...seen, wasVerified: true as const };
   const changed = after(verified, alice()).identity;
-  assert(userIdentity(changed, user.userId)?.changed);
-  assertFalse(userIdentity(after(changed, user).identity, user.userId)?.changed, "nothing took its place");
+  assert(userIdentity(changed, user.userId)?.hasChanged);
+  assertFalse(userIdentity(after(changed, user).identity, user.userId)?.hasChanged, "nothing took its place");
 });
 
 Deno.test("another identity of a user who was verified counts once the own user has signed it, and never one that was replaced", () => {
@@ -171,12 +174,12 @@ Deno.test("another identity of a user who was verified counts once the own user 
   const first = after(undefined, user, { verifier }).identity;
   const other = alice();
   const unsigned = after(first, other, { verifier }).identity;
-  assert(userIdentity(unsigned, user.userId, verifier)?.changed);
+  assert(userIdentity(unsigned, user.userId, verifier)?.hasChanged);
   other.verifiedBy = own;
   const signed = after(unsigned, other, { verifier }).identity;
-  assert(userIdentity(signed, user.userId, verifier)?.verified);
+  assert(userIdentity(signed, user.userId, verifier)?.isVerified);
   const old = after(signed, user, { verifier }).identity; // still signed
-  assertFalse(userIdentity(old, user.userId, verifier)?.verified);
+  assertFalse(userIdentity(old, user.userId, verifier)?.isVerified);
 });
 
 Deno.test("of the identities of a user that were replaced, the last 32 are remembered", () => {
@@ -195,21 +198,24 @@ Deno.test("an own identity counts as replaced only if it was accepted", () => {
   const accepted = unknown && acceptedIdentity(unknown, { userId: OWN.userId, master: unknown.master });
   const replaced = after(accepted, second).identity;
   assertEquals(replaced?.replaced, [publicKey(first.master)]);
-  assert(userIdentity(after(replaced, first).identity, OWN.userId)?.changed, "though it was accepted once");
+  assert(
+    userIdentity(after(replaced, first).identity, OWN.userId)?.hasChanged,
+    "though it was accepted once",
+  );
 });
 
 Deno.test("an identity has changed if it is another than the one accepted; one that is verified was verified", () => {
   const shown = (identity: StoredIdentity) => {
-    const { changed, verified, wasVerified } = userIdentity(identity, OWN.userId) ?? {};
-    return { changed, verified, wasVerified };
+    const { hasChanged, isVerified, wasVerified } = userIdentity(identity, OWN.userId) ?? {};
+    return { hasChanged, isVerified, wasVerified };
   };
-  const no = { changed: false, verified: false, wasVerified: false };
+  const no = { hasChanged: false, isVerified: false, wasVerified: false };
   assertEquals(shown({ master: MASTER }), no);
   assertEquals(shown({ master: MASTER, pinned: MASTER }), no);
-  assertEquals(shown({ master: MASTER, pinned: BEFORE }), { ...no, changed: true });
+  assertEquals(shown({ master: MASTER, pinned: BEFORE }), { ...no, hasChanged: true });
   assertEquals(shown({ master: MASTER, pinned: MASTER, proven: true }), {
     ...no,
-    verified: true,
+    isVerified: true,
     wasVerified: true,
   });
 });
@@ -229,5 +235,5 @@ Deno.test("to accept an identity again forgets none of the keys that were replac
     acceptedIdentity(identity, { userId: "@alice:a.example", master: MASTER }),
     identity,
   );
-  assertFalse(userIdentity(identity, "@alice:a.example")?.changed);
+  assertFalse(userIdentity(identity, "@alice:a.example")?.hasChanged);
 });

@@ -21,7 +21,7 @@ Deno.test("a forwarded key counts only from a device that was asked, by its name
 
 Deno.test("a dehydrated device is asked for no key, however it is trusted", async () => {
   const asker = new Asker();
-  asker.devices.put({ ...newDevice(asker, ME, { deviceId: "D", trust: "verified" }), dehydrated: true });
+  asker.devices.put({ ...newDevice(asker, ME, { deviceId: "D", trust: "verified" }), isDehydrated: true });
   await asker.want(new Sender(asker, newDevice(asker, ALICE)).say("hello"));
   assertEquals(await asker.sent(), []);
 });

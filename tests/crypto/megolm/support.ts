@@ -154,7 +154,7 @@ export function newDevice(
   using account = context.vodozemac.olm.createAccount();
   const { curve25519Key: curve25519, ed25519Key: ed25519 } = account;
   const algorithms = ["m.olm.v1.curve25519-aes-sha2", MEGOLM];
-  return { userId, deviceId, curve25519, ed25519, algorithms, dehydrated: false, trust };
+  return { userId, deviceId, curve25519, ed25519, algorithms, isDehydrated: false, trust };
 }
 
 /** A device with a group session for a room. */

@@ -94,7 +94,7 @@ export function toDevice(keys: DeviceKeys): CryptoDevice {
     curve25519: keys.keys[`curve25519:${deviceId}`] ?? "",
     ed25519: keys.keys[`ed25519:${deviceId}`] ?? "",
     algorithms,
-    dehydrated: keys.dehydrated === true,
+    isDehydrated: keys.dehydrated === true,
     trust: "unsigned",
   };
 }

@@ -218,7 +218,7 @@ Deno.test("blocked and dehydrated devices, unknown ones and this one are not ans
   const blocked = asker.ownDevice("BLOCKED", "blacklisted");
   const dehydrated = asker.devices.put({
     ...newDevice(asker, ME, { deviceId: "D", trust: "verified" }),
-    dehydrated: true,
+    isDehydrated: true,
   });
   const self = asker.devices.put({ ...newDevice(asker, ME), ...asker.context.own, trust: "verified" });
   for (const device of [blocked, dehydrated, self, newDevice(asker, ME, { deviceId: "NOBODY" })]) {

@@ -22,7 +22,7 @@ const { megolm } = await Vodozemac.load();
 export function device(userId: UserID, deviceId: string, facts: Partial<CryptoDevice> = {}): CryptoDevice {
   const trust: DeviceTrust = "unsigned";
   const keys = { curve25519: `curve of ${deviceId}`, ed25519: `ed of ${deviceId}` };
-  return { userId, deviceId, ...keys, algorithms: [], dehydrated: false, trust, ...facts };
+  return { userId, deviceId, ...keys, algorithms: [], isDehydrated: false, trust, ...facts };
 }
 
 /** Devices as the engine knows them. Belongs to the server: it outlives the process. */
@@ -100,7 +100,12 @@ export class FakeDevices implements
 
   identityOf(_tx: Transaction, userId: UserID): Promise<UserIdentity | undefined> {
     const master = this.masters.get(userId);
-    const none = { reset: false, changed: false, verified: false, wasVerified: this.verified.has(userId) };
+    const none = {
+      wasReset: false,
+      hasChanged: false,
+      isVerified: false,
+      wasVerified: this.verified.has(userId),
+    };
     return Promise.resolve(master === undefined ? master : { userId, master, pinned: master, ...none });
   }
 

@@ -241,7 +241,7 @@ Deno.test("a device that is not trusted any more as it was takes the session wit
 
 Deno.test("a dehydrated device gets keys only if its user vouches for it, and no notice", async () => {
   const stage = await Stage.open();
-  const dehydrated = device(BOB, "DEHYDRATED", { dehydrated: true });
+  const dehydrated = device(BOB, "DEHYDRATED", { isDehydrated: true });
   stage.devices.put(dehydrated);
   const first = await stage.send();
   assertEquals([stage.canRead(dehydrated, first), stage.noticesOf(dehydrated)], [false, []]);

@@ -10,7 +10,7 @@ const alice = device(ALICE, "ALICE1"), bob = device(BOB, "BOB1");
 Deno.test("a device that gets neither the key nor a notice does not keep the room from being ready", async () => {
   const stage = await Stage.open();
   const { session_id } = await stage.send();
-  stage.devices.put(device(BOB, "DEHYDRATED", { dehydrated: true }));
+  stage.devices.put(device(BOB, "DEHYDRATED", { isDehydrated: true }));
   assertEquals((await stage.prepare()).needs, "nothing");
   assertEquals((await stage.send()).session_id, session_id);
 });

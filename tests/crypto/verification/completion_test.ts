@@ -16,7 +16,7 @@ Deno.test("Another user is signed by the own user-signing key, once and durably"
   assertEquals(await scene.trust(), "cross-signed"); // not before it is stored
   scene.take(await scene.bot.engine.steps.completeVerification(id));
   assertEquals(scene.states.get(id)?.verified, { device: true, identity: true });
-  assert((await scene.bot.engine.steps.identityOf(OTHER))?.verified);
+  assert((await scene.bot.engine.steps.identityOf(OTHER))?.isVerified);
   await scene.bot.flush();
   assertEquals(scene.steps.at(-1), "done");
   const [upload, ...others] = scene.uploaded;
@@ -26,7 +26,7 @@ Deno.test("Another user is signed by the own user-signing key, once and durably"
   const key = scene.identity.userSigning?.publicKey ?? "";
   assert(verifySignedJson(vodozemac, object, { userId: ME, keyId: `ed25519:${key}`, publicKey: key }));
   await scene.bot.restart();
-  assert((await scene.bot.engine.steps.identityOf(OTHER))?.verified);
+  assert((await scene.bot.engine.steps.identityOf(OTHER))?.isVerified);
   assertEquals(scene.uploaded.length, 1);
 });
 
@@ -39,7 +39,7 @@ Deno.test("C17: what was verified and not uploaded is uploaded by the next proce
     await scene.bot.restart(); // with all that was stored, and nothing else
     const [upload] = scene.uploaded;
     assertEquals(await scene.trust(), "verified");
-    assert((await scene.bot.engine.steps.identityOf(scene.userId))?.verified);
+    assert((await scene.bot.engine.steps.identityOf(scene.userId))?.isVerified);
     assert(Object.hasOwn(upload?.[scene.userId] ?? {}, isSelf ? "PEER" : scene.them.master?.publicKey ?? ""));
     assertEquals(scene.steps.at(-1), "done");
     await scene.bot.restart();
@@ -105,7 +105,7 @@ Deno.test("An own device that has no private keys trusts the own identity, and s
   const { ed25519: publicKey } = scene.bot.engine.identity();
   const signer = { userId: ME, keyId: "ed25519:MINE", publicKey };
   assert(verifySignedJson(vodozemac, scene.uploaded[0]?.[ME]?.[master] as never, signer));
-  assert((await scene.bot.engine.steps.identityOf(ME))?.verified);
+  assert((await scene.bot.engine.steps.identityOf(ME))?.isVerified);
 });
 
 Deno.test("T46: keys that the server has swapped since the beginning are not trusted when all is confirmed", async () => {
@@ -152,7 +152,7 @@ Deno.test("T46: a device that vouches for itself alone is trusted alone: its use
   assertEquals(scene.states.get(id)?.verified, { device: true, identity: false });
   assertEquals([await scene.trust(), scene.uploaded], ["verified", []]);
   const identity = await scene.bot.engine.steps.identityOf(OTHER);
-  assert(identity?.verified === false);
+  assert(identity?.isVerified === false);
 });
 
 Deno.test("T46: what the other side vouches for is not stored before the user has confirmed", async () => {
@@ -247,7 +247,7 @@ Deno.test("Without the private keys a user's identity is accepted, not signed", 
   const id = await scene.confirmed();
   await scene.bot.engine.steps.completeVerification(id);
   const after = await scene.bot.engine.steps.identityOf(OTHER);
-  assertEquals([before?.changed, after?.changed, after?.pinned === after?.master, after?.verified], [
+  assertEquals([before?.hasChanged, after?.hasChanged, after?.pinned === after?.master, after?.isVerified], [
     false,
     false,
     true,

@@ -40,7 +40,7 @@ async function read(client: Client, roomId: RoomID, eventId: string): Promise<un
 async function seesDehydrated(ours: Ours, userId: TestUser["userId"]): Promise<void> {
   const isSo = async () => {
     const devices = await ours.crypto.getDevices(userId);
-    return devices.length === 1 && devices[0]?.dehydrated === true && devices[0].trust === "cross-signed";
+    return devices.length === 1 && devices[0]?.isDehydrated === true && devices[0].trust === "cross-signed";
   };
   await within(ours.until(isSo), "the dehydrated device to be seen");
 }
@@ -68,7 +68,7 @@ peerTest(
     assertEquals(await read(client, roomId, eventIds[1] ?? ""), ["two", "direct"]);
     await friend.until(async () => { // it has been replaced
       const devices = await friend.crypto.getDevices(peer.user.userId);
-      return devices.filter(({ dehydrated }) => dehydrated).length === 1 && devices.length === 2;
+      return devices.filter(({ isDehydrated }) => isDehydrated).length === 1 && devices.length === 2;
     });
   },
 );

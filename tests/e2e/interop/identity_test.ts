@@ -70,7 +70,7 @@ peerTest(
       userId,
       previous: first,
       current: second,
-      accepted: true,
+      isAccepted: true,
     } as const;
     assertEquals(alarms, [alarm]);
     await assertRejects(

@@ -57,10 +57,10 @@ peerTest(
       if (asks === "ours") await request.startSas();
       else await peer.call("startSas", { flowId });
       await compareWith(peer, flowId, request);
-      assert((await request.done).identity);
+      assert((await request.done).isIdentityVerified);
       await peer.first("verification", ({ phase }) => phase === "done");
       await peer.call("awaitVerified", { userId: ours.userId });
-      await ours.until(async () => (await ours.crypto.getIdentity(peer.user.userId))?.verified === true);
+      await ours.until(async () => (await ours.crypto.getIdentity(peer.user.userId))?.isVerified === true);
     }
   },
 );
@@ -81,11 +81,11 @@ peerTest(
     assertEquals(await request.done, {
       userId: ours.userId,
       deviceId: peer.deviceId,
-      device: true,
-      identity: true,
+      isDeviceVerified: true,
+      isIdentityVerified: true,
     });
     await peer.call("awaitSigned", { userId: ours.userId, deviceId: ours.deviceId });
-    assert((await ours.crypto.getIdentity(ours.userId))?.verified);
+    assert((await ours.crypto.getIdentity(ours.userId))?.isVerified);
     await ours.until(async () => (await ours.crypto.ensureVerified()).state === "verified");
   },
 );
@@ -153,9 +153,9 @@ for (const shows of ["ours", "theirs"] as const) {
       const { request, flowId } = await asked(peer, ours, { userId: peer.user.userId, roomId, ways: WAYS });
       await reach(request, "ready");
       await byCode(peer, flowId, { request, shows });
-      assert((await request.done).identity);
+      assert((await request.done).isIdentityVerified);
       await peer.call("awaitVerified", { userId: ours.userId });
-      await ours.until(async () => (await ours.crypto.getIdentity(peer.user.userId))?.verified === true);
+      await ours.until(async () => (await ours.crypto.getIdentity(peer.user.userId))?.isVerified === true);
     },
   );
 
@@ -175,7 +175,10 @@ for (const shows of ["ours", "theirs"] as const) {
         await reach(request, "ready");
         await byCode(peer, flowId, { request, shows });
         const verified = await request.done;
-        assertEquals([verified.device, verified.identity], trusts === "ours" ? [true, false] : [false, true]);
+        assertEquals(
+          [verified.isDeviceVerified, verified.isIdentityVerified],
+          trusts === "ours" ? [true, false] : [false, true],
+        );
         const signed = trusts === "ours" ? peer.deviceId : ours.deviceId;
         await peer.call("awaitSigned", { userId: ours.userId, deviceId: signed });
       },

@@ -15,7 +15,7 @@ import { ALICE, KEY } from "../identity/scene.ts";
 async function ensured(answers: object) {
   const log = recordingLogger();
   const actor = {
-    devicesOf: () => Promise.resolve([{ dehydrated: true, trust: "verified" }]),
+    devicesOf: () => Promise.resolve([{ isDehydrated: true, trust: "verified" }]),
     beginRehydration: () => Promise.resolve("reading"),
     keepPickleKey: (key: string) => Promise.resolve(key === KEY),
     ...answers,

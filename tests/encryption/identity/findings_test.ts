@@ -32,9 +32,9 @@ const KEYS = keysOf(["curve25519:BOT", "A"], ["ed25519:BOT", "B"]);
 const SHOWN = {
   userId: ALICE,
   master: "M",
-  changed: NO,
-  reset: NO,
-  verified: YES,
+  hasChanged: NO,
+  wasReset: NO,
+  isVerified: YES,
   wasVerified: YES,
 } as const;
 const PUBLIC = { master: "M", selfSigning: "S", userSigning: "U" } as const;
@@ -50,12 +50,12 @@ const BACKUP: KeyBackupInfo = {
 const device = (change: Partial<DeviceFacts>) => [
   deviceFinding({ conflict: NO, device: KEYS, isSigned: YES, shown: KEYS, ...change }),
 ];
-const identity = (change: Partial<typeof SHOWN | Record<"changed" | "verified", boolean>>) => [
+const identity = (change: Partial<typeof SHOWN | Record<"hasChanged" | "isVerified", boolean>>) => [
   identityFinding({ shown: { ...SHOWN, ...change } }),
 ];
 const storage = (problem?: SecretStorageProblem) => [storageFinding(problem)];
 const backup = (change: Partial<KeyBackupInfo>) => [backupFinding({ ...BACKUP, ...change })];
-const dehydrated = (...devices: Pick<CryptoDevice, "dehydrated" | "trust">[]) =>
+const dehydrated = (...devices: Pick<CryptoDevice, "isDehydrated" | "trust">[]) =>
   dehydratedFinding(devices as CryptoDevice[]);
 const before = 1_000_000_000, after = before + 500;
 const clock = (shown: number) => clockFinding(skewOf({ shown, before, after }));
@@ -78,8 +78,8 @@ const FOUND: Readonly<Record<Exclude<CryptoFindingCode, OfItself>, () => CryptoF
     device({ shown: keysOf(["ed25519:BOT", "B"]) }),
   ],
   "identity-verified": () => [identity({})],
-  "identity-unproven": () => [identity({ verified: NO })],
-  "identity-changed": () => [identity({ changed: YES }), identity({ changed: YES, verified: NO })],
+  "identity-unproven": () => [identity({ isVerified: NO })],
+  "identity-changed": () => [identity({ hasChanged: YES }), identity({ hasChanged: YES, isVerified: NO })],
   "identity-absent": () => [[identityFinding({ shown: undefined })]],
   "private-keys-here": () => [privateKeysFinding({ shown: SHOWN, keys: { ...PUBLIC, phase: "published" } })],
   "private-keys-missing": () => [
@@ -91,12 +91,12 @@ const FOUND: Readonly<Record<Exclude<CryptoFindingCode, OfItself>, () => CryptoF
     privateKeysFinding({ shown: SHOWN, keys: { ...PUBLIC, phase: "created" } }),
   ],
   "dehydrated-device-on": () => [
-    dehydrated({ dehydrated: NO, trust: "verified" }, { dehydrated: YES, trust: "verified" }),
+    dehydrated({ isDehydrated: NO, trust: "verified" }, { isDehydrated: YES, trust: "verified" }),
   ],
   "dehydrated-device-missing": () => [
     dehydrated(),
-    dehydrated({ dehydrated: NO, trust: "verified" }),
-    dehydrated({ dehydrated: YES, trust: "unsigned" }),
+    dehydrated({ isDehydrated: NO, trust: "verified" }),
+    dehydrated({ isDehydrated: YES, trust: "unsigned" }),
   ],
   "secret-storage-opens": () => [[openStorageFinding()]],
   "secret-storage-locked": () => [storage()],
@@ -161,7 +161,7 @@ Deno.test("The doctor finds nothing of what there is not", () => {
 Deno.test("What the doctor finds says what it is about", () => {
   assertEquals(backup({}).at(0)?.facts, { count: 3, version: "1" });
   assertEquals(backup({ problem: "untrusted", version: undefined }).at(0)?.facts, { count: 3 });
-  assertEquals(identity({ changed: YES }).at(0)?.facts, { master: "M" });
+  assertEquals(identity({ hasChanged: YES }).at(0)?.facts, { master: "M" });
   const skews = [before - 61_000, before - 1_001, before - 1_000, after, after + 1, after + 61_000];
   assertEquals(skews.map((shown) => clock(shown)[0]?.facts?.skew), [-61_000, -1_001, 0, 0, 1, 61_000]);
   const said = (shown: number) => /\d+ seconds \w+/.exec(clock(shown)[0]?.message ?? "")?.[0];

@@ -81,7 +81,7 @@ Deno.test("An identity that was accepted, and is not proven yet, is proven by th
   if (own !== undefined) await second.crypto?.acknowledgeIdentity(own);
   const ensured = async () => {
     const report = await second.crypto?.ensureVerified({ recoveryKey: KEY });
-    return [report?.state, (await second.crypto?.getIdentity(ALICE))?.verified];
+    return [report?.state, (await second.crypto?.getIdentity(ALICE))?.isVerified];
   };
   assertEquals(await ensured(), ["verified", false]);
   await plant(first, name, content);
@@ -198,8 +198,8 @@ Deno.test("An identity that was replaced is not taken back, with the secrets of 
   isReplaying = true;
   await first.updateDevice("FIRST", "renamed"); // the server says that something has changed
   await bot.syncOnce();
-  const { master, changed: isOther, verified } = await bot.crypto?.getIdentity(ALICE) ?? {};
-  assertEquals([master, isOther, verified], [before, true, false]);
+  const { master, hasChanged, isVerified } = await bot.crypto?.getIdentity(ALICE) ?? {};
+  assertEquals([master, hasChanged, isVerified], [before, true, false]);
   const { problem } = await assertRejects(async () => await bot.crypto?.ensureVerified(), OwnIdentityError);
   assertEquals(problem, "replaced");
   await bot.crypto?.acknowledgeIdentity({ userId: ALICE, master: before });

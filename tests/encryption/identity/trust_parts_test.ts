@@ -30,7 +30,13 @@ const answered = (status: number) => new MatrixRequestError({ ...ANSWER, status,
 Deno.test("Private keys that prove nothing, or can't sign a device, verify none", async () => {
   const known = { master: "M", selfSigning: "S", userSigning: "U", phase: "published" };
   for (const [verified, missing] of [[false, "master"], [true, "selfSigning"]] as const) {
-    const shown = { userId: ALICE, master: "M", changed: false, verified, wasVerified: verified };
+    const shown = {
+      userId: ALICE,
+      master: "M",
+      hasChanged: false,
+      isVerified: verified,
+      wasVerified: verified,
+    };
     const state = () => Promise.resolve({ shown, keys: { ...known, missing: [missing] } });
     let asks = 0;
     const asked = () => Promise.resolve(void asks++).then(() => ({ names: ["a"], devices: ["PHONE"] }));
@@ -57,7 +63,7 @@ async function reopened(
   error: Error,
   { by = { passphrase: "a phrase" } as SecretStorageUnlock, keyId = "now" } = {},
 ) {
-  const shown = { userId: ALICE, master: "M", changed: false, verified: true, wasVerified: true };
+  const shown = { userId: ALICE, master: "M", hasChanged: false, isVerified: true, wasVerified: true };
   const opener = { keyId: "before", recoveryKey: await openerOf(KEY) };
   const state = () => Promise.resolve({ shown, keys: { phase: "published" }, opener });
   const isConfirmed = true;
@@ -111,7 +117,7 @@ Deno.test("A storage that has other private keys by now, or none, is said not to
 });
 
 Deno.test("A device that has the private keys asks the others for the key of the backup, if it is to use that and lacks it", async () => {
-  const shown = { userId: ALICE, master: "M", changed: false, verified: true, wasVerified: true };
+  const shown = { userId: ALICE, master: "M", hasChanged: false, isVerified: true, wasVerified: true };
   for (const [backup, asks] of [[undefined, 1], ["on", 0], [WITHOUT, 0]] as const) {
     let asked = 0;
     const identity = {

@@ -22,13 +22,13 @@ async function scene(
 }
 
 async function isVerified(client: Client): Promise<boolean | undefined> {
-  return (await client.crypto?.getIdentity(BOB))?.verified;
+  return (await client.crypto?.getIdentity(BOB))?.isVerified;
 }
 
 Deno.test("verifyUser() signs the identity that was compared, and all own devices see that", async () => {
   await using here = clientStage();
   const { alice, bob, seen } = await scene(here);
-  assertEquals([seen.verified, seen.wasVerified], [false, false]);
+  assertEquals([seen.isVerified, seen.wasVerified], [false, false]);
   const { master = "" } = await bob.crypto?.ensureVerified() ?? {};
   await alice.crypto?.verifyUser({ userId: BOB, master }); // as Bob has read it out
   assert(await isVerified(alice));

@@ -61,8 +61,8 @@ export class HubStage {
   readonly replies: (VerificationReply | Promise<VerificationReply>)[] = [];
   readonly hub: VerificationHub;
   /** The devices that are found. */
-  found: readonly { readonly deviceId: string; readonly dehydrated: boolean }[] = [
-    { deviceId: "THEIRS", dehydrated: false },
+  found: readonly { readonly deviceId: string; readonly isDehydrated: boolean }[] = [
+    { deviceId: "THEIRS", isDehydrated: false },
   ];
   /** What a room says to a message. */
   sending: Promise<EventID> = Promise.resolve("$sent");

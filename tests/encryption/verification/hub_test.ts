@@ -113,7 +113,8 @@ Deno.test("What has ended stays as it was when the client is closed, and its cal
   assertEquals(stage.took(), ["startSas"], "nobody is looked up");
   stage.hub.stop();
   assertEquals([done.phase, waiting.phase, waiting.cancellation?.by], ["done", "cancelled", "us"]);
-  assertEquals(await done.done, { userId: BOB, deviceId: "THEIRS", ...verified });
+  const isVerified = { isDeviceVerified: true, isIdentityVerified: false };
+  assertEquals(await done.done, { userId: BOB, deviceId: "THEIRS", ...isVerified });
 });
 
 Deno.test("The next verification that takes too long is called off when it is time, and nothing waits without one", async () => {
@@ -175,10 +176,10 @@ Deno.test("A step that fails is logged, unless it fails because the client or th
 
 Deno.test("A dehydrated device is not asked, and a device that is found is looked up once", async () => {
   const stage = new HubStage();
-  stage.found = [{ deviceId: "KEPT", dehydrated: true }];
+  stage.found = [{ deviceId: "KEPT", isDehydrated: true }];
   await assertRejects(() => stage.hub.request(BOB), ValueError, "does not show a device with keys");
   assertEquals(stage.took(), ["devices", "devices"]);
-  stage.found = [...stage.found, { deviceId: "THEIRS", dehydrated: false }];
+  stage.found = [...stage.found, { deviceId: "THEIRS", isDehydrated: false }];
   stage.replies.push({ ...NOTHING, states: [verificationState({ isIncoming: false })], id: "one" });
   assertEquals((await stage.hub.request(BOB)).phase, "requested");
   assertEquals([stage.took(), stage.targets], [["devices", "request"], [["THEIRS"]]]);

@@ -97,7 +97,7 @@ Deno.test("A bot takes the word of its owner's signed device in a room, and no o
   assertEquals(mine.phase, "confirmed");
   await owner.sendText(roomId, ` ${word.toUpperCase()} `);
   await reach(here, "done", mine);
-  assert((await mine.done).device);
+  assert((await mine.done).isDeviceVerified);
 });
 
 Deno.test("T46: the word of another user, whose device is signed as well, confirms nothing", async () => {
@@ -257,12 +257,12 @@ Deno.test("T46: of an owner whose identity was reset no word counts before the i
   await here.settle();
   const second = await bot.crypto?.getIdentity(ALICE);
   assert(second !== undefined && second.master !== first?.master);
-  assertEquals([first?.reset, second.reset, second.changed], [false, true, false]);
+  assertEquals([first?.wasReset, second.wasReset, second.hasChanged], [false, true, false]);
   const refused = await owner.crypto?.requestVerification({ userId: BOB, roomId });
   await here.until(() => refused?.phase === "cancelled");
 
   await bot.crypto?.acknowledgeIdentity(second);
-  assert((await bot.crypto?.getIdentity(ALICE))?.reset === false);
+  assert((await bot.crypto?.getIdentity(ALICE))?.wasReset === false);
   const mine = await comparing(here, owner, roomId);
   await mine.confirm();
   await owner.sendText(roomId, wordOf(mine));

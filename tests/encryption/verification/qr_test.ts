@@ -19,9 +19,9 @@ Deno.test("Two users verify each other's identities by a QR code", async () => {
   await mine.confirm();
   await reach(here, "done", mine, theirs);
   const result = await mine.done;
-  assertEquals([result.device, result.identity], [false, true]);
-  assert((await alice.crypto?.getIdentity(BOB))?.verified);
-  assert((await bob.crypto?.getIdentity(ALICE))?.verified);
+  assertEquals([result.isDeviceVerified, result.isIdentityVerified], [false, true]);
+  assert((await alice.crypto?.getIdentity(BOB))?.isVerified);
+  assert((await bob.crypto?.getIdentity(ALICE))?.isVerified);
 
   // The code has no key of a device: its trust is that of the identity, and ends with it.
   await bob.crypto?.resetIdentity({
@@ -42,7 +42,7 @@ Deno.test("A new own device is verified by the code that it shows, and signed", 
   await reach(here, "scanned", mine);
   await mine.confirm();
   await reach(here, "done", mine, theirs);
-  assert((await second.crypto?.getIdentity(ALICE))?.verified);
+  assert((await second.crypto?.getIdentity(ALICE))?.isVerified);
   assertEquals((await first.crypto?.getDevices(ALICE))?.map(({ trust }) => trust), ["verified"]);
 });
 
@@ -62,5 +62,5 @@ Deno.test("T49: a code is called off when it is looked at again and the identity
   await reach(here, "cancelled", theirs);
   await assertRejects(() => theirs.scanQr(code), VerificationError);
   const after = await bob.crypto?.getIdentity(ALICE);
-  assertEquals([after?.reset, after?.verified], [true, false]);
+  assertEquals([after?.wasReset, after?.isVerified], [true, false]);
 });

@@ -42,7 +42,7 @@ Deno.test("Devices and identities are asked for a verification as they are found
   assertEquals([mine?.userId, mine?.phase], [BOB, "requested"]);
   assertEquals((await nextRequest(here, bob)).deviceId, alice.deviceId);
   const identity: UserIdentity = {
-    ...{ userId: BOB, master: "", changed: false, reset: false, verified: false, wasVerified: false },
+    ...{ userId: BOB, master: "", hasChanged: false, wasReset: false, isVerified: false, wasVerified: false },
   };
   assertEquals((await alice.crypto?.requestVerification(identity))?.userId, BOB);
 });

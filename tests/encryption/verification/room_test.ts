@@ -45,7 +45,7 @@ for (const isEncrypted of [true, false]) {
     await mine.confirm();
     await theirs.confirm();
     await reach(here, "done", mine, theirs);
-    assert((await mine.done).device);
+    assert((await mine.done).isDeviceVerified);
     await here.settle();
     const { chunk } = await alice.getMessages(roomId, PaginationDirection.BACKWARD, undefined);
     const clear = chunk.filter(({ type }) => type.startsWith("m.key.verification"));

@@ -15,7 +15,12 @@ Deno.test("Two users compare the same emoji and numbers, and their devices are v
   assertEquals(mine.phase, "confirmed");
   await theirs.confirm();
   await reach(here, "done", mine, theirs);
-  assertEquals(await mine.done, { userId: BOB, deviceId: bob.deviceId ?? "", device: true, identity: false });
+  assertEquals(await mine.done, {
+    userId: BOB,
+    deviceId: bob.deviceId ?? "",
+    isDeviceVerified: true,
+    isIdentityVerified: false,
+  });
   assertEquals((await alice.crypto?.getDevices(BOB))?.map(({ trust }) => trust), ["verified"]);
   assertEquals((await bob.crypto?.getDevices(ALICE))?.map(({ trust }) => trust), ["verified"]);
 });

@@ -33,13 +33,18 @@ Deno.test("A new own device is signed by the one that has the keys, and trusts t
   const second = await synced(here, "alice", { deviceId: "SECOND" });
   assertEquals((await second.crypto?.getDevices(ALICE))?.map(({ trust }) => trust), ["unsigned"]);
   const [mine, theirs] = await verify(here, first, second);
-  assertEquals([mine?.device, mine?.identity, theirs?.device, theirs?.identity], [true, false, true, true]);
+  assertEquals([
+    mine?.isDeviceVerified,
+    mine?.isIdentityVerified,
+    theirs?.isDeviceVerified,
+    theirs?.isIdentityVerified,
+  ], [true, false, true, true]);
   const { self_signing_keys, master_keys } = await first.queryKeys([ALICE]);
   const [self] = Object.keys(self_signing_keys?.[ALICE]?.keys ?? {});
   const [master = ""] = Object.values(master_keys?.[ALICE]?.keys ?? {});
   assert((await signers(first, ALICE, "SECOND")).includes(`${ALICE} ${self}`));
   assert((await signers(first, ALICE, master)).includes(`${ALICE} ed25519:SECOND`));
-  assert((await second.crypto?.getIdentity(ALICE))?.verified);
+  assert((await second.crypto?.getIdentity(ALICE))?.isVerified);
   assertEquals((await second.crypto?.getDevices(ALICE))?.map(({ trust }) => trust), ["verified"]);
 });
 
@@ -49,8 +54,8 @@ Deno.test("Two users with identities sign each other, and all devices of both co
   const bob = await synced(here, "bob", { encryption: { recoveryKey: OTHER_KEY } });
   const other = await synced(here, "bob", { deviceId: "OTHER", encryption: { recoveryKey: OTHER_KEY } });
   const results = await verify(here, alice, bob);
-  assertEquals(results.map(({ identity }) => identity), [true, true]);
-  assert((await alice.crypto?.getIdentity(BOB))?.verified);
+  assertEquals(results.map(({ isIdentityVerified }) => isIdentityVerified), [true, true]);
+  assert((await alice.crypto?.getIdentity(BOB))?.isVerified);
   assertEquals((await alice.crypto?.getDevices(BOB))?.map(({ trust }) => trust), ["verified", "verified"]);
   const { user_signing_keys } = await alice.queryKeys([ALICE]);
   const [userSigning] = Object.keys(user_signing_keys?.[ALICE]?.keys ?? {});
@@ -65,9 +70,9 @@ Deno.test("Without the own private keys the other user's device is trusted here,
   const alice = await synced(here, "alice");
   const bob = await synced(here, "bob", { encryption: { recoveryKey: KEY } });
   const [mine] = await verify(here, alice, bob);
-  assertEquals([mine?.device, mine?.identity], [true, true]);
+  assertEquals([mine?.isDeviceVerified, mine?.isIdentityVerified], [true, true]);
   assertEquals((await alice.crypto?.getDevices(BOB))?.map(({ trust }) => trust), ["verified"]);
-  assert((await alice.crypto?.getIdentity(BOB))?.verified === false);
+  assert((await alice.crypto?.getIdentity(BOB))?.isVerified === false);
   const { master_keys } = await bob.queryKeys([BOB]);
   const names = Object.keys(master_keys?.[BOB]?.signatures ?? {});
   assert(!names.includes(ALICE));

@@ -63,7 +63,7 @@ Deno.test("inspectDevice() counts records and bytes by kind, and says nothing of
   );
   assertEquals(inspection.records, 10);
   assertEquals(inspection.bytes, counts.reduce((sum, [kind]) => sum + bytes(kind), 0));
-  assertEquals([inspection.schema, inspection.hasPosition, inspection.importing], [3, true, false]);
+  assertEquals([inspection.schema, inspection.hasPosition, inspection.isImporting], [3, true, false]);
   assertEquals(inspection.holder, undefined);
   const text = Deno.inspect(inspection, { depth: 9 }) + JSON.stringify(inspection);
   for (const secret of SECRETS) assertFalse(text.includes(secret), secret);
@@ -88,7 +88,7 @@ Deno.test("inspectDevice() finds nothing of a device that is not there, or that 
     kinds: {},
     schema: undefined,
     hasPosition: false,
-    importing: false,
+    isImporting: false,
     holder: undefined,
   });
 });
@@ -112,8 +112,8 @@ Deno.test("inspectDevice() reports an unfinished import, and an invalid position
     set(["sync"], { filter: {} }),
     set(["schema"], "odd"),
   );
-  const { importing, hasPosition, schema, records } = await inspectDevice(store, DEVICE);
-  assertEquals([importing, hasPosition, schema, records], [true, false, undefined, 2]);
+  const { isImporting, hasPosition, schema, records } = await inspectDevice(store, DEVICE);
+  assertEquals([isImporting, hasPosition, schema, records], [true, false, undefined, 2]);
 });
 
 Deno.test("inspectDevice() counts the same of a device that was moved", async () => {

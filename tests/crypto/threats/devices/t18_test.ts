@@ -20,7 +20,7 @@ Deno.test("T18 C26: another master key of a user who was not verified takes the 
   for (let time = 0; time < 2; time++) {
     await stage.learn(alice);
     assertEquals(await stage.trust(ALICE), { PHONE: "violation" });
-    assert((await stage.run((tx) => stage.lists.identityOf(tx, ALICE)))?.changed);
+    assert((await stage.run((tx) => stage.lists.identityOf(tx, ALICE)))?.hasChanged);
     await stage.restart();
   }
 });
@@ -36,7 +36,7 @@ Deno.test("C26: another master key is noticed and remembered also of a user with
       await stage.restart();
       const { alarms } = await stage.learn(alice);
       const identity = await stage.run((tx) => stage.lists.identityOf(tx, ALICE));
-      return [...alarms.map(({ kind }) => kind), identity?.pinned, identity?.changed];
+      return [...alarms.map(({ kind }) => kind), identity?.pinned, identity?.hasChanged];
     };
     alice.crossSign();
     const second = alice.master?.publicKey;

@@ -15,7 +15,7 @@ Deno.test("T25: the own identity is replaced: an alarm, and the own devices it v
   const previous = me.master?.publicKey ?? "";
   me.crossSign();
   const current = me.master?.publicKey ?? "";
-  const alarm = { kind: "identity-changed", userId: ME, previous, current, accepted: false } as const;
+  const alarm = { kind: "identity-changed", userId: ME, previous, current, isAccepted: false } as const;
   assertEquals((await stage.learn(me)).alarms, [alarm]);
   assertEquals(await stage.trust(ME), { OTHER: "violation" });
 });

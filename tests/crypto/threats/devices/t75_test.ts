@@ -139,12 +139,12 @@ Deno.test("T75: an identity says whether it counts", async () => {
   const { bot, acknowledge, identity } = await impostor({});
   const master = identity.master?.publicKey ?? "";
   const shown = async () => {
-    const { userId, master, pinned, changed } = await bot.engine.steps.identityOf(ME) ?? {};
-    return { userId, master, pinned, changed };
+    const { userId, master, pinned, hasChanged } = await bot.engine.steps.identityOf(ME) ?? {};
+    return { userId, master, pinned, hasChanged };
   };
-  assertEquals(await shown(), { userId: ME, master, pinned: undefined, changed: false });
+  assertEquals(await shown(), { userId: ME, master, pinned: undefined, hasChanged: false });
   await acknowledge();
-  assertEquals(await shown(), { userId: ME, master, pinned: master, changed: false });
+  assertEquals(await shown(), { userId: ME, master, pinned: master, hasChanged: false });
 });
 
 Deno.test("T75: with a choice of trust, untrusted own devices are reported until the own identity is accepted", async () => {

@@ -121,7 +121,7 @@ Deno.test("T155: another identity that stays is believed, by the client that run
   alterer.left = Infinity;
   await looksUp(here, client);
   assertEquals(alarms.length, 3);
-  assert((await client.crypto?.getIdentity(ALICE))?.changed);
+  assert((await client.crypto?.getIdentity(ALICE))?.hasChanged);
   await client.syncOnce();
   await client.close();
   assertEquals(await refusal(here, store, alterer), "mismatch");

@@ -66,7 +66,7 @@ for (const [status, body] of ANSWERS) {
     await next.crypto?.idle();
     assertEquals((await shown(tablet)).signers.PLAIN?.length, 1);
     const identity = await tablet.crypto?.getIdentity(BOB);
-    assert(identity?.verified);
+    assert(identity?.isVerified);
     const enough = uploads;
     await here.clock.tick(24 * 3_600_000);
     await next.crypto?.idle();

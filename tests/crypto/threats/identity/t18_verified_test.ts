@@ -37,8 +37,8 @@ Deno.test("T18: a user whom the own identity has signed is verified, also after 
   const { stage, alice, identity } = await verified();
   for (let time = 0; time < 2; time++) {
     assertEquals(await stage.trust(ALICE), { PHONE: "verified" });
-    const { verified, wasVerified } = await identity() ?? {};
-    assertEquals([verified, wasVerified], [true, true]);
+    const { isVerified, wasVerified } = await identity() ?? {};
+    assertEquals([isVerified, wasVerified], [true, true]);
     await stage.restart();
     alice.verifiedBy = undefined;
     await stage.learn(alice);
@@ -94,8 +94,8 @@ Deno.test("T18: an identity from before, which a server shows again, is not veri
   await stage.learn(alice);
 
   assertEquals(await stage.trust(ALICE), { PHONE: "violation" });
-  const { changed, verified: isVerified } = await identity() ?? {};
-  assertEquals([changed, isVerified], [true, false]);
+  const { hasChanged, isVerified } = await identity() ?? {};
+  assertEquals([hasChanged, isVerified], [true, false]);
 });
 
 Deno.test("T18 C26: that a user was verified is remembered, however often another identity is shown", async () => {
@@ -122,5 +122,5 @@ Deno.test("T18 C26: an identity that is verified since it took the place of anot
   await stage.acknowledge(bob.userId);
 
   assertEquals(await stage.trust(bob.userId), { LAPTOP: "violation" });
-  assertEquals([alice.userId, (await identity())?.verified], [ALICE, WAS_VERIFIED]); // of others nothing changes
+  assertEquals([alice.userId, (await identity())?.isVerified], [ALICE, WAS_VERIFIED]); // of others nothing changes
 });

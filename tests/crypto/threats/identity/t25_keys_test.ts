@@ -24,7 +24,7 @@ Deno.test("T25: the private keys of an identity that was replaced are dropped, a
   const { bot, identity, before } = await replaced();
   for (const time of ["at once", "after a restart"]) {
     const { shown, keys } = await bot.engine.steps.ownIdentity();
-    assertEquals([keys, shown?.verified, shown?.changed], [undefined, false, true], time);
+    assertEquals([keys, shown?.isVerified, shown?.hasChanged], [undefined, false, true], time);
     assertEquals((await bot.engine.devicesOf([ME])).map(({ trust }) => trust), ["violation"], time);
     const signatures = bot.engine.identity().deviceKeys.signatures[ME] ?? {};
     assertEquals(Object.keys(signatures), ["ed25519:MINE"], time);
@@ -38,7 +38,7 @@ Deno.test("T25: an identity that was replaced is not taken back with its private
   await show(identity);
   for (const time of ["at once", "after a restart"]) {
     const { shown, keys } = await bot.engine.steps.ownIdentity();
-    assertEquals([keys, shown?.verified, shown?.changed], [undefined, false, true], time);
+    assertEquals([keys, shown?.isVerified, shown?.hasChanged], [undefined, false, true], time);
     assertEquals((await bot.engine.devicesOf([ME])).map(({ trust }) => trust), ["violation"], time);
     assertEquals((await bot.engine.steps.offerIdentity(identity.seeds)).outcome, "replaced", time);
     await bot.restart();
