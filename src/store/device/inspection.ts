@@ -116,7 +116,7 @@ export async function inspectDevice(
     deviceId,
     ...total,
     kinds: Object.fromEntries(kinds),
-    schema: numberIn(schema, "version"),
+    schema: numberIn(schema, "format"),
     hasPosition: textIn(sync, "nextBatch") !== undefined,
     isImporting: importing !== undefined,
     holder: owner && {

@@ -48,33 +48,17 @@ export function assertNoSeal(seal: StoreEntry | undefined): void {
 export type SchemaStep = (records: SchemaDraft) => void | Promise<void>;
 
 /**
- * The steps from each version to the next, beginning with version 0, which had no version record. A
- * published step never changes: the next version has a step of its own.
+ * The steps from version 1, which is that of Greenroom 0.1.0, to the next, and so on. A published step never
+ * changes: the next version has a step of its own.
  */
-export const SCHEMA_STEPS: readonly SchemaStep[] = [dateLeftRooms, listHearsay];
-
-/**
- * Notes when rooms were left, so that their state can be removed later: these were left long ago.
- */
-async function dateLeftRooms(records: SchemaDraft): Promise<void> {
-  for await (const { key, value } of records.list(["room"])) {
-    if (isJsonObject(value) && (value.membership === "leave" || value.membership === "ban")) {
-      records.set(key, { ...value, leftAt: 0 });
-    }
-  }
-}
-
-/** Keeps of a group session what several others say of it, where it was what one has said. */
-async function listHearsay(records: SchemaDraft): Promise<void> {
-  for await (const { key, value } of records.list(["crypto", "inbound"])) {
-    if (isJsonObject(value) && isJsonObject(value.hearsay)) {
-      records.set(key, { ...value, hearsay: [value.hearsay] });
-    }
-  }
-}
+const SCHEMA_STEPS: readonly SchemaStep[] = [];
 
 /** The version that this Greenroom writes. */
-export const SCHEMA_VERSION: number = SCHEMA_STEPS.length;
+export const SCHEMA_VERSION: number = versionAfter(SCHEMA_STEPS);
+
+function versionAfter(steps: readonly SchemaStep[]): number {
+  return 1 + steps.length;
+}
 
 /** The upgrade of a device's records. */
 interface SchemaUpgrade {
@@ -113,7 +97,7 @@ export async function readSchema(
     );
   }
   if (schema === undefined) return undefined;
-  const version = versionOf(schema);
+  const version = versionOf(schema, device);
   if (version > newest) {
     throw new StoreFormatError(
       `Cannot open the store of ${device}: its schema is version ${version}, and this Greenroom supports up to ${newest}; use a newer Greenroom`,
@@ -136,24 +120,36 @@ export async function schemaUpgrade(
   prefix: StoreKey,
   steps: readonly SchemaStep[] = SCHEMA_STEPS,
 ): Promise<SchemaUpgrade> {
-  const version = await readSchema(kv, prefix, steps.length);
-  if (version === steps.length) return { mutations: [], isNeeded: false };
+  const newest = versionAfter(steps);
+  const version = await readSchema(kv, prefix, newest);
+  if (version === newest) return { mutations: [], isNeeded: false };
   const stamp: StoreMutation = {
     type: "set",
     key: new StoreKeys(prefix).schema(),
-    value: { version: steps.length },
+    value: { format: newest },
   };
-  if (version === undefined && !await hasRecords(kv, prefix)) return { mutations: [stamp], isNeeded: false };
+  if (version === undefined) {
+    if (await hasRecords(kv, prefix)) throw unpublished(prefix.join(" "));
+    return { mutations: [stamp], isNeeded: false };
+  }
   const draft = new SchemaDraft(kv, prefix);
-  for (const step of steps.slice(version ?? 0)) await step(draft); // no version record: version 0
+  for (const step of steps.slice(version - 1)) await step(draft);
   return { mutations: [...draft.mutations, stamp], isNeeded: true };
 }
 
-function versionOf({ key, value }: StoreEntry): number {
-  const version = isJsonObject(value) ? value.version : undefined;
-  if (typeof version === "number" && Number.isInteger(version) && version >= 0) return version;
+function versionOf({ value }: StoreEntry, device: string): number {
+  const { format, version } = isJsonObject(value) ? value : {};
+  if (typeof format === "number" && Number.isInteger(format) && format > 0) return format;
+  if (version !== undefined) throw unpublished(device);
   throw new StoreFormatError(
-    `Cannot open the store of ${key.slice(0, -1).join(" ")}: its schema has no version; restore a copy of it`,
+    `Cannot open the store of ${device}: its schema has no version; restore a copy of it`,
+  );
+}
+
+/** Versions before 0.1.0 counted differently: their records are of other forms, or have no version. */
+function unpublished(device: string): StoreFormatError {
+  return new StoreFormatError(
+    `Cannot open the store of ${device}: a Greenroom before 0.1.0 has written it; delete it, and log in anew`,
   );
 }
 

@@ -28,7 +28,7 @@ async function storeWith(...changes: StoreMutation[]): Promise<MemoryStore> {
 
 const some = () =>
   storeWith(
-    set(["schema"], { version: 3 }),
+    set(["schema"], { format: 3 }),
     set(["sync"], { nextBatch: "s1" }),
     set(["room", "!room:example.org"], { roomId: "!room:example.org" }),
     set(["state", "!room:example.org", "m.room.member", "@bob:example.org"], { content: { name: "SECRET" } }),

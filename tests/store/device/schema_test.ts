@@ -5,7 +5,6 @@ import { Lease } from "../../../src/store/device/lease.ts";
 import { MemoryStore } from "../../../src/store/base/memory_store.ts";
 import {
   readSchema,
-  SCHEMA_STEPS,
   SCHEMA_VERSION,
   type SchemaStep,
   schemaUpgrade,
@@ -59,7 +58,7 @@ Deno.test("A place without records takes the newest version with whatever is wri
   const stamp = {
     type: "set",
     key: [...DEVICE, "schema"],
-    value: { version: SCHEMA_VERSION },
+    value: { format: SCHEMA_VERSION },
   } as const;
   assertEquals(await schemaUpgrade(kv, DEVICE), { mutations: [stamp], isNeeded: false });
   await Lease.acquire(kv, DEVICE, { clock: new TestClock() });
@@ -68,27 +67,27 @@ Deno.test("A place without records takes the newest version with whatever is wri
 });
 
 Deno.test("Records of the newest version are left as they are", async () => {
-  const kv = await kept({ schema: { version: 2 }, "n/a": 1 });
+  const kv = await kept({ schema: { format: 3 }, "n/a": 1 });
   const before = await allOf(kv);
   assertEquals(await schemaUpgrade(kv, DEVICE, STEPS), { mutations: [], isNeeded: false });
   assertEquals(await allOf(kv), before);
 });
 
-Deno.test("Records without a version are of version 0: each step builds on what the one before has made", async () => {
-  const kv = await kept({ "n/a": 1, "n/b": 2, "other": "x" });
+Deno.test("Records of the first version go through each step, which builds on what the one before has made", async () => {
+  const kv = await kept({ schema: { format: 1 }, "n/a": 1, "n/b": 2, "other": "x" });
   await open(kv, STEPS);
   const { owner: _, lease: __, ...values } = await valuesOf(kv);
-  assertEquals(values, { "m/a": 20, "m/b": 30, other: "x", schema: { version: 2 } });
+  assertEquals(values, { "m/a": 20, "m/b": 30, other: "x", schema: { format: 3 } });
 });
 
 Deno.test("Records of a version in between go through the later steps only", async () => {
-  const kv = await kept({ schema: { version: 1 }, "n/a": 1 });
+  const kv = await kept({ schema: { format: 2 }, "n/a": 1 });
   await open(kv, STEPS);
   assertEquals((await valuesOf(kv))["m/a"], 10);
 });
 
 Deno.test("An upgrade is one commit; a process that ends before it leaves the old records whole", async () => {
-  const kv = await kept({ "n/a": 1, "n/b": 2 });
+  const kv = await kept({ schema: { format: 1 }, "n/a": 1, "n/b": 2 });
   const before = await allOf(kv);
   const { mutations } = await schemaUpgrade(kv, DEVICE, STEPS); // and there it ends
   assertEquals(await allOf(kv), before);
@@ -98,7 +97,7 @@ Deno.test("An upgrade is one commit; a process that ends before it leaves the ol
 });
 
 Deno.test("An upgrade that another has made in the meantime is not made again", async () => {
-  const kv = await kept({ "n/a": 1 });
+  const kv = await kept({ schema: { format: 1 }, "n/a": 1 });
   const clock = new TestClock();
   const one = await Lease.acquire(kv, DEVICE, { clock, owner: "one" });
   const stale = await schemaUpgrade(kv, DEVICE, STEPS);
@@ -111,23 +110,23 @@ Deno.test("An upgrade that another has made in the meantime is not made again", 
 });
 
 Deno.test("Records of a version that is not known are refused untouched", async () => {
-  for (const schema of [{ version: 3 }, { version: -1 }, { version: "2" }, { version: 1.5 }, "2", null]) {
+  for (const schema of [{ format: 4 }, { format: 0 }, { format: "2" }, { format: 1.5 }, "2", null]) {
     const kv = await kept({ schema, "n/a": 1 });
     const before = await allOf(kv);
     await assertRejects(() => schemaUpgrade(kv, DEVICE, STEPS), StoreFormatError, "@a:a D");
-    await assertRejects(() => readSchema(kv, DEVICE, 2), StoreFormatError);
+    await assertRejects(() => readSchema(kv, DEVICE, 3), StoreFormatError);
     assertEquals(await allOf(kv), before);
   }
 });
 
 Deno.test("A device whose import did not finish is refused until it is imported once more", async () => {
-  const kv = await kept({ schema: { version: 2 }, importing: { from: "x" } });
-  await assertRejects(() => readSchema(kv, DEVICE, 2), StoreError, "import it once more");
+  const kv = await kept({ schema: { format: 3 }, importing: { from: "x" } });
+  await assertRejects(() => readSchema(kv, DEVICE, 3), StoreError, "import it once more");
   await assertRejects(() => schemaUpgrade(kv, DEVICE, STEPS), StoreError, "import it once more");
 });
 
 Deno.test("A step sees the records as they were when it began to read, whatever it does meanwhile", async () => {
-  const kv = await kept({ "n/a": 1, "n/b": 1, "nn/a": 1 });
+  const kv = await kept({ schema: { format: 1 }, "n/a": 1, "n/b": 1, "nn/a": 1 });
   const seen: string[] = [];
   const step: SchemaStep = async (records) => {
     for await (const { key } of records.list(["n"])) {
@@ -142,36 +141,13 @@ Deno.test("A step sees the records as they were when it began to read, whatever 
   assertEquals(seen.toSorted(), ["n/a", "n/a+=2", "n/b", "n/b+=2", "n/b=3"]);
 });
 
-Deno.test("The step to version 2 lists what was said of a group session", async () => {
-  const said = { source: "forwarded", senderKey: "key", senderEd25519: "", sharedHistory: false };
-  const session = { state: new Uint8Array([1]), firstIndex: 0, claims: [] };
-  const kv = await kept({
-    "crypto/inbound/!a/one": { ...session, hearsay: said },
-    "crypto/inbound/!a/two": session,
-  });
-  await open(kv, SCHEMA_STEPS.slice(0, 2));
-  const values = await valuesOf(kv);
-  assertEquals(values["crypto/inbound/!a/one"], { ...session, hearsay: [said] });
-  assertEquals(values["crypto/inbound/!a/two"], session);
-});
-
-Deno.test("The step to version 1 dates rooms that were left, so that their state may go", async () => {
-  const room = { roomId: "!r", allMembers: false };
-  const kv = await kept({
-    "room/!a": { ...room, membership: "join" },
-    "room/!b": { ...room, membership: "leave", encryption: { algorithm: "a" } },
-    "room/!c": { ...room, membership: "ban" },
-    "state/!b/m.room.name/": { type: "m.room.name" },
-  });
-  await open(kv, SCHEMA_STEPS.slice(0, 1));
-  const values = await valuesOf(kv);
-  assertEquals(values["room/!a"], { ...room, membership: "join" });
-  assertEquals(values["room/!b"], {
-    ...room,
-    membership: "leave",
-    encryption: { algorithm: "a" },
-    leftAt: 0,
-  });
-  assertEquals(values["room/!c"], { ...room, membership: "ban", leftAt: 0 });
-  assertEquals(values.schema, { version: 1 });
+Deno.test("Records of a Greenroom before 0.1.0 are refused untouched, and the error says what to do", async () => {
+  for (const schema of [{ version: 1 }, { version: 2 }, undefined]) {
+    const kv = await kept({ ...(schema && { schema }), "room/!a": { membership: "leave" } });
+    const before = await allOf(kv);
+    const mend = "a Greenroom before 0.1.0 has written it; delete it, and log in anew";
+    await assertRejects(() => schemaUpgrade(kv, DEVICE), StoreFormatError, mend);
+    if (schema) await assertRejects(() => readSchema(kv, DEVICE), StoreFormatError, mend);
+    assertEquals(await allOf(kv), before);
+  }
 });
