@@ -24,6 +24,11 @@ Deno.test("What is no text in a base is left out", () => {
   assertEquals(denied(7, null, "Spam.example"), ["spam.example"]);
 });
 
+Deno.test("A name stays that no glob covers", () => {
+  const deny = ["*.spam.example", "evil?.example", "good.example"];
+  assertEquals(denied(...deny, "evil1.example"), deny);
+});
+
 Deno.test("Names are compared with globs as far as that takes a fraction of a second; the others stay", () => {
   const ends = Array.from({ length: 1_600 }, (_, at) => `${`${at}`.padStart(242, "x")}.spam.example`);
   const atEnd = denied("*.spam.example", ...ends).length;

@@ -129,6 +129,12 @@ Deno.test("tallyPoll() says who has won: those with the most votes, and nobody e
   );
 });
 
+Deno.test("What the creator of a poll sends to it ends it only if it is an end", () => {
+  const start = poll();
+  const other = { ...end(start, "alice", 5), type: "m.room.message" };
+  assertEquals(tallyPoll(start, [other, vote(start, "bob", 9, "1")]).endedAt, undefined);
+});
+
 Deno.test("tallyPoll() asks who may redact only of those who sent an end, and takes no other options", () => {
   const start = poll();
   const asked: string[] = [];
