@@ -38,7 +38,7 @@ for (
     "of few colours": written(WHOLE, { colours: 4 }),
     "at a place": written(PART),
     "with colours of its own": written(PART, { isLocal: true }),
-    "that can be seen through": written(PART, { options: { transparent: 3, delay: 10 } }),
+    "that can be seen through": written(PART, { options: { transparent: 20, delay: 10 } }),
     "with a delay alone": written(WHOLE, { options: { delay: 10 } }),
     "of one row": written({ ...PART, h: 1 }),
   })
