@@ -73,7 +73,7 @@ export type {
   UploadCrossSigningKeysOptions,
   UploadKeysOptions,
 } from "./src/api/account/account.ts";
-export type { CoreAPI } from "./src/api/api.ts";
+export type { CoreAPI, RawAPI } from "./src/api/api.ts";
 export type {
   ContentAs,
   FillMemberEventAPI,

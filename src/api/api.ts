@@ -111,7 +111,26 @@ export function coreAPI(session: Session): CoreAPI {
   };
 }
 
-/** Every operation of the client-server API, one method each. */
+/**
+ * Endpoints of cross-signing, key backups and dehydrated devices, as the server has them. `client.crypto` calls
+ * them, and knows what it may believe: by hand they can lose keys.
+ */
+export interface RawAPI
+  extends
+    RoomKeysAPI,
+    DehydratedDeviceAPI,
+    Pick<DeviceKeysAPI, "getKeyChanges" | "uploadCrossSigningKeys" | "uploadSignatures"> {}
+
+/** The names of what applications find as `client.raw`. */
+export const RAW_NAMES: Readonly<Record<keyof RawAPI, true>> = {
+  ...{ getKeyBackupVersion: true, createKeyBackupVersion: true, updateKeyBackupVersion: true },
+  ...{ deleteKeyBackupVersion: true, uploadRoomKeys: true, getRoomKey: true, downloadRoomKeys: true },
+  ...{ deleteRoomKey: true, getDehydratedDevice: true, uploadDehydratedDevice: true },
+  ...{ deleteDehydratedDevice: true, getDehydratedDeviceEvents: true },
+  ...{ getKeyChanges: true, uploadCrossSigningKeys: true, uploadSignatures: true },
+};
+
+/** The operations of the client-server API, one method each. */
 export interface ClientAPI
   extends
     CoreAPI,
@@ -125,10 +144,8 @@ export interface ClientAPI
     PushRulesAPI,
     ReceiptsAPI,
     RoomsAPI,
-    RoomKeysAPI,
     AccountAPI,
-    DeviceKeysAPI,
-    DehydratedDeviceAPI,
+    Pick<DeviceKeysAPI, "uploadKeys" | "queryKeys" | "claimKeys">,
     DevicesAPI,
     FiltersAPI,
     SyncAPI,
@@ -149,6 +166,9 @@ export interface ClientAPI
     UiaAPI,
     SendHelpersAPI {}
 
+/** All operations, as the package's own parts call them. */
+export interface AllAPI extends ClientAPI, RawAPI {}
+
 /**
  * Makes all operations.
  *
@@ -162,7 +182,7 @@ export function clientAPI(
   session: Session,
   decorate: (core: CoreAPI) => CoreAPI & Partial<EncryptedRoomsAPI> = (core) => core,
   cipher: AttachmentCipher = noCipher,
-): ClientAPI {
+): AllAPI {
   const { isEncrypted, ...core } = decorate(coreAPI(session));
   const messages = messagesAPI(session);
   const directory = directoryAPI(session);

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { type ClientAPI, clientAPI } from "../api/api.ts";
+import { type ClientAPI, clientAPI, RAW_NAMES } from "../api/api.ts";
 import { HTTPAPI, Session } from "../api/http/mod.ts";
 import { RecentMap } from "../base/recent_map.ts";
 import { NotFoundError } from "../errors/request_errcodes.ts";
@@ -14,8 +14,9 @@ import type { Ghosts } from "./ghosts.ts";
 import type { OwnUsers } from "./own_users.ts";
 import type { GhostProfile } from "./appservice_options.ts";
 
-/** The names of all operations. Nothing is asked: they are made to read their names. */
-const OPERATIONS = Object.keys(clientAPI(new Session(new HTTPAPI({ baseUrl: "http://localhost" }))));
+/** The names of a client's operations. Nothing is asked: they are made to read their names. */
+const OPERATIONS = Object.keys(clientAPI(new Session(new HTTPAPI({ baseUrl: "http://localhost" }))))
+  .filter((name) => !(name in RAW_NAMES));
 
 /**
  * A user of an application service: it has every operation of a client, acts as that user, and

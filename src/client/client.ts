@@ -8,12 +8,7 @@
 
 import { type ClientOptions, STATE_STORE } from "./client_options.ts";
 import type { CustomRequestOptions, FillMemberEventCallback, HTTPAPI, Method } from "../api/http/mod.ts";
-import {
-  answerOwners,
-  type Crypto,
-  type CryptoMachine,
-  lazySecretStorage,
-} from "../encryption/encryption.ts";
+import { answerOwners, type Crypto, lazySecretStorage } from "../encryption/encryption.ts";
 import { DecryptionDispatcher } from "./decryption_dispatcher.ts";
 import type { EncryptingAPI } from "./encrypting_api.ts";
 import { type QuarantineAPI, quarantineAPI } from "./quarantine_api.ts";
@@ -28,7 +23,7 @@ import {
   type SyncerAPI,
   SyncStore,
 } from "./syncer_api.ts";
-import type { ClientAPI } from "../api/api.ts";
+import type { ClientAPI, RawAPI } from "../api/api.ts";
 import { discover, type DiscoverOptions } from "../api/server/server.ts";
 import { parseUserId, type UserIDParts } from "../types/identifiers.ts";
 import { ClientBasics } from "./client_basics.ts";
@@ -97,6 +92,11 @@ export class Client {
   readonly quarantine: QuarantineAPI;
   /** Sessions of handlers, read and changed from outside of them. */
   readonly sessions: SessionsAPI;
+  /**
+   * Endpoints of cross-signing, key backups and dehydrated devices, as the server has them. `crypto` calls them,
+   * and knows what it may believe: by hand they can lose keys.
+   */
+  declare readonly raw: RawAPI;
   /** Secrets of the user on the server, which only the user's key opens; needs no `encryption`. */
   readonly secretStorage: SecretStorage = lazySecretStorage(this);
   readonly #basics: ClientBasics;
@@ -239,13 +239,6 @@ export class Client {
   /** End-to-end encryption; undefined if the client has none. */
   get crypto(): Crypto | undefined {
     return this.#basics.crypto;
-  }
-
-  /** Sets end-to-end encryption of another make, or removes it, with the dispatcher that decrypts. */
-  set crypto(crypto: CryptoMachine | undefined) {
-    this.#basics.crypto = crypto;
-    if (crypto === undefined) this.removeDispatcher(DecryptionDispatcher);
-    else this.addDispatcher(DecryptionDispatcher);
   }
 
   /** Completes member events that are sent by hand; it can be set later. */
@@ -461,9 +454,6 @@ import type {
   DeactivateAccountOptions,
   Device,
   DevicesToQuery,
-  DownloadRoomKeysOptions,
-  GetDehydratedDeviceEventsOptions,
-  GetKeyBackupVersionOptions,
   KeysToClaim,
   LoginOptions,
   LogoutOptions,
@@ -477,9 +467,7 @@ import type {
   SetProfileOptions,
   SetPushRuleOptions,
   SetRoomTagOptions,
-  SignedObjects,
   ThirdPartyID,
-  UploadCrossSigningKeysOptions,
   UploadKeysOptions,
 } from "../api/account/account.ts";
 import type { ContentAs, MediaData, RequestOptions, SendableContent } from "../api/http/mod.ts";
@@ -543,20 +531,7 @@ import type {
   TurnServer,
 } from "../api/server/server.ts";
 import type { ShareReport } from "../crypto/sharing/mod.ts";
-import type {
-  DehydratedDevice,
-  DehydratedDeviceEvents,
-  DehydratedDeviceUpload,
-  KeyBackupChange,
-  KeyBackupData,
-  KeyBackupDefinition,
-  KeyBackupRooms,
-  KeyBackupVersion,
-  KeysChangesResponse,
-  KeysClaimResponse,
-  KeysQueryResponse,
-  SignaturesUploadResponse,
-} from "../types/api/device_keys.ts";
+import type { KeysClaimResponse, KeysQueryResponse } from "../types/api/device_keys.ts";
 import type {
   AuthenticationData,
   LoginFlow,
@@ -616,7 +591,6 @@ import type {
 import type { Filter, SyncResponse } from "../types/events/sync_response.ts";
 import type { ContentURI, EventID, FilterID, RoomAlias, RoomID, SyncToken } from "../types/ids.ts";
 import type { JsonObject } from "../types/json.ts";
-import type { MegolmSessionRef } from "../types/session_ref.ts";
 import type { EventFor, HandlerDecorator, OptionsFor } from "./handlers_api.ts";
 import type { RegisterWakeOptions, WakeRegistration } from "./wake_options.ts";
 
@@ -2455,194 +2429,6 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
   getJoinedRooms(options?: RequestOptions): Promise<RoomID[]>;
 
   /**
-   * Asks for a version of the backup.
-   *
-   * @param options The version to ask for, and request options.
-   * @returns The version, of which nothing is proven: the server could have made it.
-   * @throws {NotFoundError} If there is no such version.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3room_keysversion | GET /room_keys/version}
-   * @example
-   * ```ts ignore
-   * import type { Client } from "@greenroom/matrix";
-   *
-   * export async function backedUp(client: Client): Promise<number> {
-   *   const { count } = await client.getKeyBackupVersion();
-   *   return count;
-   * }
-   * ```
-   */
-  getKeyBackupVersion(options?: GetKeyBackupVersionOptions): Promise<KeyBackupVersion>;
-
-  /**
-   * Makes a new version of the backup. Keys can be put into the latest only.
-   *
-   * @param definition Its algorithm, and what that needs.
-   * @param options Request options.
-   * @returns The version's name.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3room_keysversion | POST /room_keys/version}
-   * @example
-   * ```ts ignore
-   * import type { Client } from "@greenroom/matrix";
-   *
-   * export async function makeVersion(client: Client, publicKey: string): Promise<string> {
-   *   return await client.createKeyBackupVersion({
-   *     algorithm: "m.megolm_backup.v1.curve25519-aes-sha2",
-   *     auth_data: { public_key: publicKey },
-   *   });
-   * }
-   * ```
-   */
-  createKeyBackupVersion(definition: KeyBackupDefinition, options?: RequestOptions): Promise<string>;
-
-  /**
-   * Changes what a version says of itself, to add a signature for example.
-   *
-   * @param version The version's name.
-   * @param definition Its algorithm, which must stay, and what that needs.
-   * @param options Request options.
-   * @throws {NotFoundError} If there is no such version.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#put_matrixclientv3room_keysversionversion | PUT /room_keys/version/(version)}
-   * @example
-   * ```ts ignore
-   * import type { Client } from "@greenroom/matrix";
-   * import type { Signatures } from "@greenroom/matrix/types";
-   *
-   * export async function sign(client: Client, signatures: Signatures): Promise<void> {
-   *   const { version, algorithm, auth_data } = await client.getKeyBackupVersion();
-   *   await client.updateKeyBackupVersion(version, { algorithm, auth_data: { ...auth_data, signatures } });
-   * }
-   * ```
-   */
-  updateKeyBackupVersion(
-    version: string,
-    definition: KeyBackupDefinition,
-    options?: RequestOptions,
-  ): Promise<void>;
-
-  /**
-   * Deletes a version, with all keys in it. The one before becomes the latest.
-   *
-   * @param version The version's name.
-   * @param options Request options.
-   * @throws {NotFoundError} If there is no such version.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#delete_matrixclientv3room_keysversionversion | DELETE /room_keys/version/(version)}
-   * @example
-   * ```ts ignore
-   * import type { Client } from "@greenroom/matrix";
-   *
-   * export async function deleteLatest(client: Client): Promise<void> {
-   *   const { version } = await client.getKeyBackupVersion();
-   *   await client.deleteKeyBackupVersion(version);
-   * }
-   * ```
-   */
-  deleteKeyBackupVersion(version: string, options?: RequestOptions): Promise<void>;
-
-  /**
-   * Puts keys into the backup. The server keeps of two keys of a session one that is verified, then
-   * the one that begins earlier, then the one that was passed on less often.
-   *
-   * @param version The latest version.
-   * @param keys The keys, encrypted.
-   * @param options Request options.
-   * @returns How many keys the backup has now.
-   * @throws {WrongRoomKeysVersionError} If there is a later version.
-   * @throws {NotFoundError} If there is no backup.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#put_matrixclientv3room_keyskeys | PUT /room_keys/keys}
-   * @example
-   * ```ts ignore
-   * import type { Client } from "@greenroom/matrix";
-   * import type { KeyBackupRooms } from "@greenroom/matrix/types";
-   *
-   * export async function putKeys(client: Client, version: string, keys: KeyBackupRooms): Promise<void> {
-   *   const { count } = await client.uploadRoomKeys(version, keys);
-   *   console.log(`${count} keys are in the backup`);
-   * }
-   * ```
-   */
-  uploadRoomKeys(version: string, keys: KeyBackupRooms, options?: RequestOptions): Promise<KeyBackupChange>;
-
-  /**
-   * Asks for the key of a session.
-   *
-   * @param version The version.
-   * @param roomId The session's room.
-   * @param sessionId The session.
-   * @param options Request options.
-   * @returns The key, encrypted.
-   * @throws {NotFoundError} If it is not in the backup, or there is no such version.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3room_keyskeysroomidsessionid | GET /room_keys/keys/(roomId)/(sessionId)}
-   * @example
-   * ```ts ignore
-   * import type { Client } from "@greenroom/matrix";
-   * import type { RoomID } from "@greenroom/matrix/types";
-   *
-   * export async function firstIndex(client: Client, roomId: RoomID, sessionId: string): Promise<number> {
-   *   const { version } = await client.getKeyBackupVersion();
-   *   const key = await client.getRoomKey(version, { roomId, sessionId });
-   *   return key.first_message_index;
-   * }
-   * ```
-   */
-  getRoomKey(
-    version: string,
-    session: MegolmSessionRef,
-    options?: RequestOptions,
-  ): Promise<KeyBackupData>;
-
-  /**
-   * Asks for all keys: of a large account that are some hundred megabytes, so that they come as a
-   * stream.
-   *
-   * @param version The version.
-   * @param options Whether those of one room, and request options.
-   * @returns The bytes of a {@link KeyBackupRooms} in JSON, unchecked. The stream must be read to its
-   *   end or cancelled.
-   * @throws {NotFoundError} If there is no such version.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3room_keyskeys | GET /room_keys/keys}
-   * @example
-   * ```ts ignore
-   * import type { Client } from "@greenroom/matrix";
-   * import type { RoomID } from "@greenroom/matrix/types";
-   *
-   * export async function save(client: Client, roomId: RoomID): Promise<void> {
-   *   const { version } = await client.getKeyBackupVersion();
-   *   await Deno.writeFile("keys.json", await client.downloadRoomKeys(version, { roomId }));
-   * }
-   * ```
-   */
-  downloadRoomKeys(
-    version: string,
-    options?: DownloadRoomKeysOptions,
-  ): Promise<ReadableStream<Uint8Array<ArrayBuffer>>>;
-
-  /**
-   * Deletes the key of a session. Does nothing if it is not in the backup.
-   *
-   * @param version The version.
-   * @param session The session, by its room and its ID.
-   * @param options Request options.
-   * @returns How many keys the backup has now.
-   * @throws {NotFoundError} If there is no such version.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#delete_matrixclientv3room_keyskeysroomidsessionid | DELETE /room_keys/keys/(roomId)/(sessionId)}
-   * @example
-   * ```ts ignore
-   * import type { Client } from "@greenroom/matrix";
-   * import type { RoomID } from "@greenroom/matrix/types";
-   *
-   * export async function forget(client: Client, roomId: RoomID, sessionId: string): Promise<void> {
-   *   const { version } = await client.getKeyBackupVersion();
-   *   await client.deleteRoomKey(version, { roomId, sessionId });
-   * }
-   * ```
-   */
-  deleteRoomKey(
-    version: string,
-    session: MegolmSessionRef,
-    options?: RequestOptions,
-  ): Promise<KeyBackupChange>;
-
-  /**
    * Makes an account, and logs in by default. Most servers want an authentication, `m.login.dummy`
    * at the least; `authentication: {}` covers that.
    *
@@ -2815,159 +2601,6 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * ```
    */
   claimKeys(oneTimeKeys: KeysToClaim, options?: ClaimKeysOptions): Promise<KeysClaimResponse>;
-
-  /**
-   * Asks whose keys changed between two syncs.
-   *
-   * @param from The token to begin at.
-   * @param to The token to end at.
-   * @param options Request options.
-   * @returns Who changed, and who shares no encrypted room with the user any more.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3keyschanges | GET /keys/changes}
-   * @example
-   * ```ts ignore
-   * import type { Client } from "@greenroom/matrix";
-   * import type { SyncToken, UserID } from "@greenroom/matrix/types";
-   *
-   * export async function changedSince(client: Client, from: SyncToken): Promise<UserID[]> {
-   *   const to = await client.syncStore.getNextBatch() ?? from;
-   *   const { changed = [] } = await client.getKeyChanges(from, to);
-   *   return changed;
-   * }
-   * ```
-   */
-  getKeyChanges(from: SyncToken, to: SyncToken, options?: RequestOptions): Promise<KeysChangesResponse>;
-
-  /**
-   * Uploads the user's cross-signing keys. If the server has others already, it wants to know again
-   * who is asking.
-   *
-   * @param options The keys, how to authenticate, and request options.
-   * @throws {InvalidSignatureError} If a signature does not verify.
-   * @throws {AuthenticationNeededError} If the server wants an authentication that `authentication`
-   *   does not cover.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3keysdevice_signingupload | POST /keys/device_signing/upload}
-   * @example
-   * ```ts ignore
-   * import type { Client } from "@greenroom/matrix";
-   * import type { CrossSigningKey } from "@greenroom/matrix/types";
-   *
-   * export async function publish(client: Client, masterKey: CrossSigningKey, password: string): Promise<void> {
-   *   await client.uploadCrossSigningKeys({ masterKey, authentication: { password } });
-   * }
-   * ```
-   */
-  uploadCrossSigningKeys(options?: UploadCrossSigningKeysOptions): Promise<void>;
-
-  /**
-   * Uploads signatures of devices and users.
-   *
-   * @param signatures What was signed, with the signatures, by user and device ID or public key.
-   * @param options Request options.
-   * @returns The signatures that were refused.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3keyssignaturesupload | POST /keys/signatures/upload}
-   * @example
-   * ```ts ignore
-   * import type { Client } from "@greenroom/matrix";
-   * import type { DeviceKeys } from "@greenroom/matrix/types";
-   *
-   * export async function publish(client: Client, signed: DeviceKeys): Promise<boolean> {
-   *   const { user_id, device_id } = signed;
-   *   const { failures = {} } = await client.uploadSignatures({ [user_id]: { [device_id]: signed } });
-   *   return Object.keys(failures).length === 0;
-   * }
-   * ```
-   */
-  uploadSignatures(signatures: SignedObjects, options?: RequestOptions): Promise<SignaturesUploadResponse>;
-
-  /**
-   * Asks for the dehydrated device.
-   *
-   * @experimental It uses the unstable form of MSC3814: a minor version may change it.
-   * @param options Request options.
-   * @returns The device, of which nothing is proven.
-   * @throws {NotFoundError} If the account has none.
-   * @throws {UnrecognizedError} If the server has no dehydrated devices.
-   * @see {@link https://github.com/matrix-org/matrix-spec-proposals/pull/3814 | MSC3814}
-   * @example
-   * ```ts ignore
-   * import type { Client } from "@greenroom/matrix";
-   * import type { DeviceID } from "@greenroom/matrix/types";
-   *
-   * export async function dehydratedDeviceId(client: Client): Promise<DeviceID> {
-   *   const { device_id } = await client.getDehydratedDevice();
-   *   return device_id;
-   * }
-   * ```
-   */
-  getDehydratedDevice(options?: RequestOptions): Promise<DehydratedDevice>;
-
-  /**
-   * Makes a dehydrated device, in place of the one that is there, whose messages are lost.
-   *
-   * @experimental It uses the unstable form of MSC3814: a minor version may change it.
-   * @param device The device.
-   * @param options Request options.
-   * @returns The device's ID.
-   * @throws {UnrecognizedError} If the server has no dehydrated devices.
-   * @see {@link https://github.com/matrix-org/matrix-spec-proposals/pull/3814 | MSC3814}
-   * @example
-   * ```ts ignore
-   * import type { Client } from "@greenroom/matrix";
-   * import type { DehydratedDeviceUpload, DeviceID } from "@greenroom/matrix/types";
-   *
-   * export async function replace(client: Client, device: DehydratedDeviceUpload): Promise<DeviceID> {
-   *   return await client.uploadDehydratedDevice(device);
-   * }
-   * ```
-   */
-  uploadDehydratedDevice(device: DehydratedDeviceUpload, options?: RequestOptions): Promise<DeviceID>;
-
-  /**
-   * Deletes the dehydrated device, with all messages to it.
-   *
-   * @experimental It uses the unstable form of MSC3814: a minor version may change it.
-   * @param options Request options.
-   * @returns The ID that it had.
-   * @throws {NotFoundError} If the account has none.
-   * @throws {UnrecognizedError} If the server has no dehydrated devices.
-   * @see {@link https://github.com/matrix-org/matrix-spec-proposals/pull/3814 | MSC3814}
-   * @example
-   * ```ts ignore
-   * import type { Client } from "@greenroom/matrix";
-   *
-   * export async function deleteIt(client: Client): Promise<void> {
-   *   console.log(`Deleted ${await client.deleteDehydratedDevice()}`);
-   * }
-   * ```
-   */
-  deleteDehydratedDevice(options?: RequestOptions): Promise<DeviceID>;
-
-  /**
-   * Asks for messages to the dehydrated device; they stay on the server.
-   *
-   * @experimental It uses the unstable form of MSC3814: a minor version may change it.
-   * @param deviceId The device, which must be the present one.
-   * @param options Where to begin, and request options.
-   * @returns A page of messages.
-   * @throws {ForbiddenError} If the account has no such dehydrated device.
-   * @throws {UnrecognizedError} If the server has no dehydrated devices.
-   * @see {@link https://github.com/matrix-org/matrix-spec-proposals/pull/3814 | MSC3814}
-   * @example
-   * ```ts ignore
-   * import type { Client } from "@greenroom/matrix";
-   *
-   * export async function firstPage(client: Client): Promise<unknown[]> {
-   *   const { device_id } = await client.getDehydratedDevice();
-   *   const { events } = await client.getDehydratedDeviceEvents(device_id);
-   *   return events;
-   * }
-   * ```
-   */
-  getDehydratedDeviceEvents(
-    deviceId: DeviceID,
-    options?: GetDehydratedDeviceEventsOptions,
-  ): Promise<DehydratedDeviceEvents>;
 
   /**
    * Lists the user's devices.

@@ -27,7 +27,7 @@ import {
   storeOpener,
 } from "../actors/store/mod.ts";
 import { spawnSyncer, type SyncerHandlers } from "../actors/syncer/syncer.ts";
-import type { ClientAPI } from "../api/api.ts";
+import type { AllAPI } from "../api/api.ts";
 import { loggerOf } from "../base/log.ts";
 import { Encryption } from "../encryption/encryption.ts";
 import type { ClientBasics } from "./client_basics.ts";
@@ -66,7 +66,7 @@ export class ClientCore {
    * @param api The operations.
    * @param first Called when the handlers of a first response have settled.
    */
-  constructor(client: ClientBasics, api: ClientAPI, first: FirstSync) {
+  constructor(client: ClientBasics, api: AllAPI, first: FirstSync) {
     const { options: { store: kv, log }, session, clock, holding } = this.#client = client;
     const lease = leaseOptions(client.options);
     const store = this.store = spawnStore({
@@ -118,7 +118,7 @@ export class ClientCore {
     });
   }
 
-  #encryption(api: ClientAPI): Encryption | undefined {
+  #encryption(api: AllAPI): Encryption | undefined {
     const { options, chosen, session, cryptoLog: log } = this.#client;
     if (chosen === undefined) return undefined;
     const { store, ready, dispatcher } = this;
@@ -136,7 +136,7 @@ export class ClientCore {
     }, chosen);
   }
 
-  #spawnSyncer(api: ClientAPI, first: FirstSync): Actor<SyncerHandlers> {
+  #spawnSyncer(api: AllAPI, first: FirstSync): Actor<SyncerHandlers> {
     const { store, ready, dispatcher, deliverer, housekeeping, own } = this;
     const { options: { [FEED]: feed, ...options }, chosen, blacklist } = this.#client;
     const { session, clearRooms, registry, clock, log } = this.#client;

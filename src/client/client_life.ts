@@ -8,7 +8,7 @@
 
 import { IS_TOKEN_DEAD } from "../api/http/mod.ts";
 import { ActorStoppedError, isInside, reasonOf, type Supervisor, unwrapped } from "../actors/kernel/mod.ts";
-import type { ClientAPI } from "../api/api.ts";
+import type { AllAPI } from "../api/api.ts";
 import { checkStartOptions, checkSyncOnceOptions, type ClientBasics } from "./client_basics.ts";
 import { ClientCore } from "./client_core.ts";
 import { FirstSync } from "./first_sync.ts";
@@ -43,7 +43,7 @@ export class ClientLife implements QuarantineActors, TaskActors {
   syncingTask: Promise<void> | undefined;
   readonly #client: ClientBasics;
   /** The operations that actors are made with. */
-  #api!: ClientAPI;
+  #api!: AllAPI;
   readonly #done = Promise.withResolvers<void>();
   /** Whether there will be no other actors. */
   #isOver = false;
@@ -71,7 +71,7 @@ export class ClientLife implements QuarantineActors, TaskActors {
    *
    * @param api The operations.
    */
-  begin(api: ClientAPI): void {
+  begin(api: AllAPI): void {
     this.#api = api;
     this.#make();
   }

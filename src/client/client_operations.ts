@@ -7,7 +7,7 @@
 
 import type { StateStore } from "../actors/store/mod.ts";
 import { profileAPI } from "../api/account/account.ts";
-import { type ClientAPI, clientAPI } from "../api/api.ts";
+import { type AllAPI, type ClientAPI, clientAPI, RAW_NAMES, type RawAPI } from "../api/api.ts";
 import { attachmentCipher } from "../crypto/attachments/attachments.ts";
 import type { ClientBasics } from "./client_basics.ts";
 import type { ClientLife } from "./client_life.ts";
@@ -29,7 +29,7 @@ export function clientOperations(
   client: ClientBasics,
   life: Pick<ClientLife, "hold" | "ready">,
   stateStore: StateStore,
-): ClientAPI {
+): AllAPI {
   const { session, log } = client;
   const { getProfile } = profileAPI(session);
   const { nextTransactionId, asUserId } = session.http;
@@ -59,13 +59,17 @@ export function clientOperations(
  * @param life Has the actors of now.
  */
 export function applicationOperations(
-  api: ClientAPI,
+  api: AllAPI,
   client: ClientBasics,
   life: ClientLife,
-): ClientAPI & SyncerAPI {
+): ClientAPI & SyncerAPI & { readonly raw: RawAPI } {
   const syncing = syncerFacade(life, client.registry, client.log);
-  const begun = begunInHandlers(api, ["sync"]); // a loop of it may not end
-  return { ...begun, ...syncing, ...life.api({ ...api, ...syncing }) };
+  const begun = Object.entries(begunInHandlers(api, ["sync"])); // a loop of it may not end
+  const operations = Object.fromEntries(
+    begun.filter(([name]) => !(name in RAW_NAMES)),
+  ) as unknown as ClientAPI;
+  const raw = Object.fromEntries(begun.filter(([name]) => name in RAW_NAMES)) as unknown as RawAPI;
+  return { ...operations, raw, ...syncing, ...life.api({ ...api, ...syncing }) };
 }
 
 type Operation = (...given: unknown[]) => unknown;

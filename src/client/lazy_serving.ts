@@ -4,14 +4,14 @@
  * @module
  */
 
-import type { ClientAPI } from "../api/api.ts";
+import type { AllAPI } from "../api/api.ts";
 import type { ClientBasics } from "./client_basics.ts";
 import type { ClientLife } from "./client_life.ts";
 import type { WakeAPI } from "./wake_options.ts";
 
 /** What a client answers. */
 export class LazyServing implements WakeAPI {
-  readonly #of: [client: ClientBasics, life: ClientLife, api: ClientAPI];
+  readonly #of: [client: ClientBasics, life: ClientLife, api: AllAPI];
   #loading: Promise<import("./serving/serving.ts").Serving> | undefined;
 
   /**
@@ -19,7 +19,7 @@ export class LazyServing implements WakeAPI {
    * @param life Makes passes.
    * @param api The operations.
    */
-  constructor(client: ClientBasics, life: ClientLife, api: ClientAPI) {
+  constructor(client: ClientBasics, life: ClientLife, api: AllAPI) {
     this.#of = [client, life, api];
   }
 

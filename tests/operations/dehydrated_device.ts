@@ -36,12 +36,12 @@ export const dehydratedDevice: readonly Operation[] = [
     async run(scene) {
       const alice = await scene.player("alice");
       const bob = await scene.player("bob");
-      await refused(() => alice.getDehydratedDevice(), NotFoundError, 404);
-      await refused(() => alice.deleteDehydratedDevice(), NotFoundError, 404);
+      await refused(() => alice.raw.getDehydratedDevice(), NotFoundError, 404);
+      await refused(() => alice.raw.deleteDehydratedDevice(), NotFoundError, 404);
       const device = upload(alice.userId, DEVICE);
-      assertEquals(await alice.uploadDehydratedDevice(device), DEVICE);
+      assertEquals(await alice.raw.uploadDehydratedDevice(device), DEVICE);
       const { device_data } = device;
-      assertEquals(await alice.getDehydratedDevice(), { device_id: DEVICE, device_data });
+      assertEquals(await alice.raw.getDehydratedDevice(), { device_id: DEVICE, device_data });
       const shown = async () => (await bob.queryKeys([alice.userId])).device_keys?.[alice.userId] ?? {};
       const { unsigned, ...keys } = (await shown())[DEVICE] ?? {};
       assertEquals([keys, unsigned], [device.device_keys, { device_display_name: "Dehydrated device" }]);
@@ -56,12 +56,12 @@ export const dehydratedDevice: readonly Operation[] = [
       assertEquals(await claimed(DEVICE), ["signed_curve25519:AAAA"]);
       assertEquals(await claimed(DEVICE), ["signed_curve25519:BBBB"]);
 
-      assertEquals(await alice.uploadDehydratedDevice(upload(alice.userId, OTHER)), OTHER);
-      assertEquals((await alice.getDehydratedDevice()).device_id, OTHER);
+      assertEquals(await alice.raw.uploadDehydratedDevice(upload(alice.userId, OTHER)), OTHER);
+      assertEquals((await alice.raw.getDehydratedDevice()).device_id, OTHER);
       assertEquals([(await shown())[DEVICE], await claimed(DEVICE)], [undefined, []]);
       assert(!(await names()).includes(DEVICE) && (await names()).includes(OTHER));
-      assertEquals(await alice.deleteDehydratedDevice(), OTHER);
-      await refused(() => alice.getDehydratedDevice(), NotFoundError, 404);
+      assertEquals(await alice.raw.deleteDehydratedDevice(), OTHER);
+      await refused(() => alice.raw.getDehydratedDevice(), NotFoundError, 404);
       assert(!(await names()).includes(OTHER));
     },
   },
@@ -72,7 +72,9 @@ export const dehydratedDevice: readonly Operation[] = [
       const alice = await scene.player("alice");
       const device = upload(alice.userId, DEVICE);
       const put = (change: object) =>
-        alice.uploadDehydratedDevice({ ...device, ...change } as DehydratedDeviceUpload, { retry: false });
+        alice.raw.uploadDehydratedDevice({ ...device, ...change } as DehydratedDeviceUpload, {
+          retry: false,
+        });
       const codeOf = async (change: object) =>
         (await refused(() => put(change), MatrixRequestError, 400)).errcode;
       assertEquals(await codeOf({ initial_device_display_name: undefined }), "M_MISSING_PARAM");
@@ -84,7 +86,7 @@ export const dehydratedDevice: readonly Operation[] = [
       assertEquals(await codeOf({ initial_device_display_name: "x".repeat(101) }), "M_TOO_LARGE");
       await put({});
       assertEquals(await codeOf({ device_id: OTHER, device_keys: undefined }), "M_UNKNOWN");
-      await refused(() => alice.getDehydratedDevice(), NotFoundError, 404);
+      await refused(() => alice.raw.getDehydratedDevice(), NotFoundError, 404);
       assertEquals(await put({ initial_device_display_name: null }), DEVICE);
     },
   },
@@ -94,19 +96,23 @@ export const dehydratedDevice: readonly Operation[] = [
     async run(scene) {
       const alice = await scene.player("alice");
       const bob = await scene.player("bob");
-      await refused(() => alice.getDehydratedDeviceEvents(DEVICE), ForbiddenError, 403);
-      await alice.uploadDehydratedDevice(upload(alice.userId, DEVICE));
-      await refused(() => alice.getDehydratedDeviceEvents(OTHER), ForbiddenError, 403);
-      await refused(() => bob.getDehydratedDeviceEvents(DEVICE), ForbiddenError, 403);
-      assertEquals(await alice.getDehydratedDeviceEvents(DEVICE), { events: [] });
-      await refused(() => alice.getDehydratedDeviceEvents(DEVICE, { from: "s1" }), InvalidParamError, 400);
+      await refused(() => alice.raw.getDehydratedDeviceEvents(DEVICE), ForbiddenError, 403);
+      await alice.raw.uploadDehydratedDevice(upload(alice.userId, DEVICE));
+      await refused(() => alice.raw.getDehydratedDeviceEvents(OTHER), ForbiddenError, 403);
+      await refused(() => bob.raw.getDehydratedDeviceEvents(DEVICE), ForbiddenError, 403);
+      assertEquals(await alice.raw.getDehydratedDeviceEvents(DEVICE), { events: [] });
+      await refused(
+        () => alice.raw.getDehydratedDeviceEvents(DEVICE, { from: "s1" }),
+        InvalidParamError,
+        400,
+      );
       const send = (count: number) =>
         bob.sendToDevice("com.example.note", { [alice.userId]: { [DEVICE]: { count } } });
       for (let count = 0; count < 3; count++) await send(count);
       const page = async (options: { from?: string; limit?: number }) => {
         const { limit, ...rest } = options;
         const query = limit === undefined ? {} : { query: { limit } };
-        return await alice.getDehydratedDeviceEvents(DEVICE, { ...rest, ...query });
+        return await alice.raw.getDehydratedDeviceEvents(DEVICE, { ...rest, ...query });
       };
       const noted = (...counts: number[]) =>
         counts.map((count) => ({ type: "com.example.note", sender: bob.userId, content: { count } }));
@@ -115,7 +121,7 @@ export const dehydratedDevice: readonly Operation[] = [
       assert(next_batch !== undefined);
       assertEquals(await page({ from: next_batch, limit: 2 }), { events: noted(2) });
       assertEquals(await page({}), { events: noted(0, 1, 2) }, "they are still there");
-      await alice.uploadDehydratedDevice(upload(alice.userId, DEVICE));
+      await alice.raw.uploadDehydratedDevice(upload(alice.userId, DEVICE));
       assertEquals(await page({}), { events: [] }, "a new device has none of them");
     },
   },

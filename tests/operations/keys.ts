@@ -152,7 +152,7 @@ export const keys: readonly Operation[] = [
       await withDeviceKeys(alice);
       await withDeviceKeys(carol);
       const { next } = await syncUntil(bob, changedDevices(alice.userId), from);
-      const { changed = [] } = await bob.getKeyChanges(from, next);
+      const { changed = [] } = await bob.raw.getKeyChanges(from, next);
       assertEquals([changed.includes(alice.userId), changed.includes(carol.userId)], [true, false]);
       await carol.joinRoom(roomId);
       const { next: joined } = await syncUntil(bob, changedDevices(carol.userId), next);
@@ -185,15 +185,15 @@ export const keys: readonly Operation[] = [
         userId,
         master.public,
       );
-      await alice.uploadCrossSigningKeys({ masterKey, selfSigningKey, userSigningKey });
+      await alice.raw.uploadCrossSigningKeys({ masterKey, selfSigningKey, userSigningKey });
       const seen = await bob.queryKeys([userId]);
       assertEquals(seen.master_keys?.[userId]?.keys, masterKey.keys);
       assertEquals(seen.self_signing_keys?.[userId], selfSigningKey);
       assertEquals(seen.user_signing_keys?.[userId], undefined, "one's own alone");
       assertEquals((await alice.queryKeys([userId])).user_signing_keys?.[userId], userSigningKey);
       const next = crossSigningKey(await SigningKey.generate(), userId, "master");
-      await refused(() => alice.uploadCrossSigningKeys({ masterKey: next }), MatrixRequestError, 401);
-      await alice.uploadCrossSigningKeys({ masterKey: next, authentication: { password } });
+      await refused(() => alice.raw.uploadCrossSigningKeys({ masterKey: next }), MatrixRequestError, 401);
+      await alice.raw.uploadCrossSigningKeys({ masterKey: next, authentication: { password } });
       assertEquals((await bob.queryKeys([userId])).master_keys?.[userId]?.keys, next.keys);
     },
   },
@@ -212,13 +212,13 @@ export const keys: readonly Operation[] = [
         userId,
         master.public,
       );
-      await alice.uploadCrossSigningKeys({ masterKey, selfSigningKey });
+      await alice.raw.uploadCrossSigningKeys({ masterKey, selfSigningKey });
       const signed = await selfSigning.sign(
         await deviceKeys(deviceKey, userId, device),
         userId,
         selfSigning.public,
       );
-      const { failures = {} } = await alice.uploadSignatures({
+      const { failures = {} } = await alice.raw.uploadSignatures({
         [userId]: { [device]: signed },
       });
       assertEquals(failures, {});
@@ -230,7 +230,7 @@ export const keys: readonly Operation[] = [
         userId,
         selfSigning.public,
       );
-      const answer = await alice.uploadSignatures({ [userId]: { NOSUCH: forged } });
+      const answer = await alice.raw.uploadSignatures({ [userId]: { NOSUCH: forged } });
       assertEquals(Object.keys(answer.failures?.[userId] ?? {}), ["NOSUCH"]);
     },
   },

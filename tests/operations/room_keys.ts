@@ -37,21 +37,25 @@ export const roomKeys: readonly Operation[] = [
     ],
     async run(scene) {
       const alice = await scene.player("alice");
-      await refused(() => alice.getKeyBackupVersion(), NotFoundError, 404);
-      const version = await alice.createKeyBackupVersion(BACKUP);
-      const { etag, ...found } = await alice.getKeyBackupVersion();
+      await refused(() => alice.raw.getKeyBackupVersion(), NotFoundError, 404);
+      const version = await alice.raw.createKeyBackupVersion(BACKUP);
+      const { etag, ...found } = await alice.raw.getKeyBackupVersion();
       assertEquals<object>(found, { ...BACKUP, version, count: 0 });
-      assertEquals(await alice.getKeyBackupVersion({ version }), { ...found, etag });
+      assertEquals(await alice.raw.getKeyBackupVersion({ version }), { ...found, etag });
       const auth_data = { ...BACKUP.auth_data, signatures: { [alice.userId]: { "ed25519:DEV": "c2ln" } } };
-      await alice.updateKeyBackupVersion(version, { ...BACKUP, auth_data });
-      assertEquals<object>((await alice.getKeyBackupVersion()).auth_data, auth_data);
-      const second = await alice.createKeyBackupVersion(BACKUP);
-      assertEquals((await alice.getKeyBackupVersion()).version, second);
-      await alice.deleteKeyBackupVersion(second);
-      assertEquals((await alice.getKeyBackupVersion()).version, version, "the one before is the latest then");
-      await alice.deleteKeyBackupVersion(version);
-      await refused(() => alice.getKeyBackupVersion(), NotFoundError, 404);
-      await refused(() => alice.deleteKeyBackupVersion("999"), NotFoundError, 404);
+      await alice.raw.updateKeyBackupVersion(version, { ...BACKUP, auth_data });
+      assertEquals<object>((await alice.raw.getKeyBackupVersion()).auth_data, auth_data);
+      const second = await alice.raw.createKeyBackupVersion(BACKUP);
+      assertEquals((await alice.raw.getKeyBackupVersion()).version, second);
+      await alice.raw.deleteKeyBackupVersion(second);
+      assertEquals(
+        (await alice.raw.getKeyBackupVersion()).version,
+        version,
+        "the one before is the latest then",
+      );
+      await alice.raw.deleteKeyBackupVersion(version);
+      await refused(() => alice.raw.getKeyBackupVersion(), NotFoundError, 404);
+      await refused(() => alice.raw.deleteKeyBackupVersion("999"), NotFoundError, 404);
     },
   },
   {
@@ -59,20 +63,20 @@ export const roomKeys: readonly Operation[] = [
     covers: ["uploadRoomKeys", "getRoomKey", "downloadRoomKeys", "deleteRoomKey"],
     async run(scene) {
       const alice = await scene.player("alice");
-      const old = await alice.createKeyBackupVersion(BACKUP);
-      await refused(() => alice.getRoomKey(old, SESSION), NotFoundError, 404);
-      assertEquals((await alice.uploadRoomKeys(old, rooms(roomKey(3)))).count, 1);
-      for (const index of [5, 1]) await alice.uploadRoomKeys(old, rooms(roomKey(index)));
-      assertEquals(await alice.getRoomKey(old, SESSION), roomKey(1));
-      const all = await new Response(await alice.downloadRoomKeys(old)).json();
+      const old = await alice.raw.createKeyBackupVersion(BACKUP);
+      await refused(() => alice.raw.getRoomKey(old, SESSION), NotFoundError, 404);
+      assertEquals((await alice.raw.uploadRoomKeys(old, rooms(roomKey(3)))).count, 1);
+      for (const index of [5, 1]) await alice.raw.uploadRoomKeys(old, rooms(roomKey(index)));
+      assertEquals(await alice.raw.getRoomKey(old, SESSION), roomKey(1));
+      const all = await new Response(await alice.raw.downloadRoomKeys(old)).json();
       assertEquals(all, rooms(roomKey(1)));
-      await refused(() => alice.downloadRoomKeys("999"), NotFoundError, 404);
-      const version = await alice.createKeyBackupVersion(BACKUP);
-      await refused(() => alice.uploadRoomKeys(old, rooms(roomKey(0))), WrongRoomKeysVersionError, 403);
-      assertEquals(await alice.getRoomKey(old, SESSION), roomKey(1), "it can be read still");
-      await alice.uploadRoomKeys(version, rooms(roomKey(2)));
-      assertEquals((await alice.deleteRoomKey(version, SESSION)).count, 0);
-      await refused(() => alice.getRoomKey(version, SESSION), NotFoundError, 404);
+      await refused(() => alice.raw.downloadRoomKeys("999"), NotFoundError, 404);
+      const version = await alice.raw.createKeyBackupVersion(BACKUP);
+      await refused(() => alice.raw.uploadRoomKeys(old, rooms(roomKey(0))), WrongRoomKeysVersionError, 403);
+      assertEquals(await alice.raw.getRoomKey(old, SESSION), roomKey(1), "it can be read still");
+      await alice.raw.uploadRoomKeys(version, rooms(roomKey(2)));
+      assertEquals((await alice.raw.deleteRoomKey(version, SESSION)).count, 0);
+      await refused(() => alice.raw.getRoomKey(version, SESSION), NotFoundError, 404);
     },
   },
 ];

@@ -17,7 +17,7 @@ import type { EventID, RoomID } from "../../types/ids.ts";
 import type { DispatcherHandlers } from "../dispatcher/dispatcher.ts";
 import type { Actor, ActorRef } from "../kernel/mod.ts";
 import type { OpenStore, StateStore, StoreHandlers } from "../store/mod.ts";
-import type { ClientAPI } from "../../api/api.ts";
+import type { AllAPI } from "../../api/api.ts";
 import type { CryptoHandlers } from "./crypto_actor.ts";
 import { OutgoingRequests } from "./outgoing_requests.ts";
 import type { RequestSender } from "./request_sender.ts";
@@ -28,7 +28,7 @@ export interface EncryptedClient {
   /** Whose device it is. */
   readonly session: Session;
   /** The operations. */
-  readonly api: ClientAPI;
+  readonly api: AllAPI;
   /** Stores the engine's records. */
   readonly store: ActorRef<StoreHandlers>;
   /** Opens the store, the first time. */

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { ClientAPI } from "../../api/api.ts";
+import type { AllAPI } from "../../api/api.ts";
 import { type Clock, elapsed } from "../../base/clock.ts";
 import type { EngineRequest } from "../../crypto/engine/engine.ts";
 import { PaginationDirection } from "../../types/enums.ts";
@@ -24,7 +24,7 @@ export type RequestSender = (request: EngineRequest, signal: AbortSignal) => Pro
 
 /** The operations that requests are made with. */
 export type EngineOperations = Pick<
-  ClientAPI,
+  AllAPI,
   | "uploadKeys"
   | "uploadSignatures"
   | "queryKeys"
@@ -132,7 +132,7 @@ const MAX_TRIES = 3;
 
 /** Downloads and decrypts it; what is no such file, or too large, has nothing in it. */
 async function downloadBundle(
-  api: Pick<ClientAPI, "downloadMedia">,
+  api: Pick<AllAPI, "downloadMedia">,
   file: EncryptedFile,
   signal: AbortSignal,
 ): Promise<JsonObject> {

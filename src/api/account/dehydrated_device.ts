@@ -92,7 +92,7 @@ export interface DehydratedDeviceAPI {
    * import type { DeviceID } from "@greenroom/matrix/types";
    *
    * export async function dehydratedDeviceId(client: Client): Promise<DeviceID> {
-   *   const { device_id } = await client.getDehydratedDevice();
+   *   const { device_id } = await client.raw.getDehydratedDevice();
    *   return device_id;
    * }
    * ```
@@ -114,7 +114,7 @@ export interface DehydratedDeviceAPI {
    * import type { DehydratedDeviceUpload, DeviceID } from "@greenroom/matrix/types";
    *
    * export async function replace(client: Client, device: DehydratedDeviceUpload): Promise<DeviceID> {
-   *   return await client.uploadDehydratedDevice(device);
+   *   return await client.raw.uploadDehydratedDevice(device);
    * }
    * ```
    */
@@ -134,7 +134,7 @@ export interface DehydratedDeviceAPI {
    * import type { Client } from "@greenroom/matrix";
    *
    * export async function deleteIt(client: Client): Promise<void> {
-   *   console.log(`Deleted ${await client.deleteDehydratedDevice()}`);
+   *   console.log(`Deleted ${await client.raw.deleteDehydratedDevice()}`);
    * }
    * ```
    */
@@ -155,8 +155,8 @@ export interface DehydratedDeviceAPI {
    * import type { Client } from "@greenroom/matrix";
    *
    * export async function firstPage(client: Client): Promise<unknown[]> {
-   *   const { device_id } = await client.getDehydratedDevice();
-   *   const { events } = await client.getDehydratedDeviceEvents(device_id);
+   *   const { device_id } = await client.raw.getDehydratedDevice();
+   *   const { events } = await client.raw.getDehydratedDeviceEvents(device_id);
    *   return events;
    * }
    * ```

@@ -221,7 +221,7 @@ export interface DeviceKeysAPI {
    *
    * export async function changedSince(client: Client, from: SyncToken): Promise<UserID[]> {
    *   const to = await client.syncStore.getNextBatch() ?? from;
-   *   const { changed = [] } = await client.getKeyChanges(from, to);
+   *   const { changed = [] } = await client.raw.getKeyChanges(from, to);
    *   return changed;
    * }
    * ```
@@ -243,7 +243,7 @@ export interface DeviceKeysAPI {
    * import type { CrossSigningKey } from "@greenroom/matrix/types";
    *
    * export async function publish(client: Client, masterKey: CrossSigningKey, password: string): Promise<void> {
-   *   await client.uploadCrossSigningKeys({ masterKey, authentication: { password } });
+   *   await client.raw.uploadCrossSigningKeys({ masterKey, authentication: { password } });
    * }
    * ```
    */
@@ -263,7 +263,7 @@ export interface DeviceKeysAPI {
    *
    * export async function publish(client: Client, signed: DeviceKeys): Promise<boolean> {
    *   const { user_id, device_id } = signed;
-   *   const { failures = {} } = await client.uploadSignatures({ [user_id]: { [device_id]: signed } });
+   *   const { failures = {} } = await client.raw.uploadSignatures({ [user_id]: { [device_id]: signed } });
    *   return Object.keys(failures).length === 0;
    * }
    * ```

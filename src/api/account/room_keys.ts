@@ -136,7 +136,7 @@ export interface RoomKeysAPI {
    * import type { Client } from "@greenroom/matrix";
    *
    * export async function backedUp(client: Client): Promise<number> {
-   *   const { count } = await client.getKeyBackupVersion();
+   *   const { count } = await client.raw.getKeyBackupVersion();
    *   return count;
    * }
    * ```
@@ -155,7 +155,7 @@ export interface RoomKeysAPI {
    * import type { Client } from "@greenroom/matrix";
    *
    * export async function makeVersion(client: Client, publicKey: string): Promise<string> {
-   *   return await client.createKeyBackupVersion({
+   *   return await client.raw.createKeyBackupVersion({
    *     algorithm: "m.megolm_backup.v1.curve25519-aes-sha2",
    *     auth_data: { public_key: publicKey },
    *   });
@@ -178,8 +178,8 @@ export interface RoomKeysAPI {
    * import type { Signatures } from "@greenroom/matrix/types";
    *
    * export async function sign(client: Client, signatures: Signatures): Promise<void> {
-   *   const { version, algorithm, auth_data } = await client.getKeyBackupVersion();
-   *   await client.updateKeyBackupVersion(version, { algorithm, auth_data: { ...auth_data, signatures } });
+   *   const { version, algorithm, auth_data } = await client.raw.getKeyBackupVersion();
+   *   await client.raw.updateKeyBackupVersion(version, { algorithm, auth_data: { ...auth_data, signatures } });
    * }
    * ```
    */
@@ -201,8 +201,8 @@ export interface RoomKeysAPI {
    * import type { Client } from "@greenroom/matrix";
    *
    * export async function deleteLatest(client: Client): Promise<void> {
-   *   const { version } = await client.getKeyBackupVersion();
-   *   await client.deleteKeyBackupVersion(version);
+   *   const { version } = await client.raw.getKeyBackupVersion();
+   *   await client.raw.deleteKeyBackupVersion(version);
    * }
    * ```
    */
@@ -225,7 +225,7 @@ export interface RoomKeysAPI {
    * import type { KeyBackupRooms } from "@greenroom/matrix/types";
    *
    * export async function putKeys(client: Client, version: string, keys: KeyBackupRooms): Promise<void> {
-   *   const { count } = await client.uploadRoomKeys(version, keys);
+   *   const { count } = await client.raw.uploadRoomKeys(version, keys);
    *   console.log(`${count} keys are in the backup`);
    * }
    * ```
@@ -248,8 +248,8 @@ export interface RoomKeysAPI {
    * import type { RoomID } from "@greenroom/matrix/types";
    *
    * export async function firstIndex(client: Client, roomId: RoomID, sessionId: string): Promise<number> {
-   *   const { version } = await client.getKeyBackupVersion();
-   *   const key = await client.getRoomKey(version, { roomId, sessionId });
+   *   const { version } = await client.raw.getKeyBackupVersion();
+   *   const key = await client.raw.getRoomKey(version, { roomId, sessionId });
    *   return key.first_message_index;
    * }
    * ```
@@ -276,8 +276,8 @@ export interface RoomKeysAPI {
    * import type { RoomID } from "@greenroom/matrix/types";
    *
    * export async function save(client: Client, roomId: RoomID): Promise<void> {
-   *   const { version } = await client.getKeyBackupVersion();
-   *   await Deno.writeFile("keys.json", await client.downloadRoomKeys(version, { roomId }));
+   *   const { version } = await client.raw.getKeyBackupVersion();
+   *   await Deno.writeFile("keys.json", await client.raw.downloadRoomKeys(version, { roomId }));
    * }
    * ```
    */
@@ -301,8 +301,8 @@ export interface RoomKeysAPI {
    * import type { RoomID } from "@greenroom/matrix/types";
    *
    * export async function forget(client: Client, roomId: RoomID, sessionId: string): Promise<void> {
-   *   const { version } = await client.getKeyBackupVersion();
-   *   await client.deleteRoomKey(version, { roomId, sessionId });
+   *   const { version } = await client.raw.getKeyBackupVersion();
+   *   await client.raw.deleteRoomKey(version, { roomId, sessionId });
    * }
    * ```
    */

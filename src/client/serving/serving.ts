@@ -5,7 +5,7 @@
  */
 
 import { checkActOptions, IS_TOKEN_DEAD, type Session } from "../../api/http/mod.ts";
-import type { ClientAPI } from "../../api/api.ts";
+import type { AllAPI } from "../../api/api.ts";
 import type { ClientBasics } from "../client_basics.ts";
 import type { ClientLife } from "../client_life.ts";
 import { PushGateway, WakeKey } from "./push_gateway.ts";
@@ -29,7 +29,7 @@ const TIME_LIMIT = 20_000;
 export class Serving {
   readonly #client: ClientBasics;
   readonly #life: ClientLife;
-  readonly #api: ClientAPI;
+  readonly #api: AllAPI;
   readonly #doors: readonly Door[];
   #key: WakeKey | undefined;
   #gateway: PushGateway | undefined;
@@ -39,7 +39,7 @@ export class Serving {
    * @param life Makes passes.
    * @param api The operations.
    */
-  constructor(client: ClientBasics, life: ClientLife, api: ClientAPI) {
+  constructor(client: ClientBasics, life: ClientLife, api: AllAPI) {
     [this.#client, this.#life, this.#api] = [client, life, api];
     this.#doors = [
       { path: NOTIFY, methods: ["POST"], answer: (request) => this.#notify(request) },
@@ -113,7 +113,7 @@ const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
 
 /** Sets what is missing or different. */
 async function registerWake(
-  api: ClientAPI,
+  api: AllAPI,
   session: Pick<Session, "account">,
   key: WakeKey,
   url: string | URL,

@@ -12,7 +12,7 @@ import type { MessageEvent } from "../../types/events/event.ts";
 import type { KeyImportReport } from "../key_files.ts";
 import type { KeyBackupProblem } from "../../errors/secret_storage_error.ts";
 import { defineEvent } from "../../types/events/define_event.ts";
-import type { ClientAPI } from "../../api/api.ts";
+import type { AllAPI } from "../../api/api.ts";
 import { readPublicKey } from "../../types/checks/backup_version.ts";
 import { NotFoundError } from "../../errors/request_errcodes.ts";
 import type { KeyBackupVersion } from "../../types/api/device_keys.ts";
@@ -320,7 +320,7 @@ export const FORMERLY_WANTED = defineEvent({
 
 /** The operations that the backup is made with. */
 export type KeyBackupAPI = Pick<
-  ClientAPI,
+  AllAPI,
   | "getKeyBackupVersion"
   | "createKeyBackupVersion"
   | "deleteKeyBackupVersion"

@@ -28,7 +28,7 @@ import type {
   DehydratedDeviceUpload,
 } from "../../types/api/device_keys.ts";
 import type { DeviceID } from "../../types/ids.ts";
-import type { ClientAPI } from "../../api/api.ts";
+import type { AllAPI } from "../../api/api.ts";
 import type { OwnIdentityState } from "../../crypto/engine/engine.ts";
 
 /** How old a device may be, in milliseconds: its one-time keys are used up by and by. */
@@ -284,7 +284,7 @@ export type DehydrationOutcome = "on" | "unsupported" | "no-secret" | "unusable"
 
 /** The operations that a dehydrated device is made with. */
 export type DehydrationAPI = Pick<
-  ClientAPI,
+  AllAPI,
   "getDehydratedDevice" | "uploadDehydratedDevice" | "getDehydratedDeviceEvents" | "uploadSignatures"
 >;
 

@@ -8,7 +8,7 @@
 import type { RoomID, UserID } from "../../types/ids.ts";
 import { RESTART_DELAY } from "../../api/http/mod.ts";
 import type { EngineRunner } from "../../actors/crypto/mod.ts";
-import type { ClientAPI } from "../../api/api.ts";
+import type { AllAPI } from "../../api/api.ts";
 import { concat } from "@std/bytes/concat";
 import { encryptAttachment } from "../../crypto/attachments/attachments.ts";
 import {
@@ -77,7 +77,7 @@ export interface HistoryCrypto {
 /** What of a client it is shared with. */
 export interface HistoryClient {
   /** The operations. */
-  readonly api: Pick<ClientAPI, "getStateEvent" | "uploadMedia">;
+  readonly api: Pick<AllAPI, "getStateEvent" | "uploadMedia">;
 }
 
 /** How many sessions a step takes. */

@@ -6,7 +6,7 @@
 
 import type { CryptoHandlers, EngineRunner } from "../../actors/crypto/mod.ts";
 import type { ActorRef } from "../../actors/kernel/mod.ts";
-import type { ClientAPI } from "../../api/api.ts";
+import type { AllAPI } from "../../api/api.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
 import type { KeyBackupMachine } from "../backup/backup.ts";
@@ -25,7 +25,7 @@ export interface IdentityTools {
   /** Asks the server about the own identity. */
   readonly identity: IdentityRequests;
   /** The operations. */
-  readonly api: SecretsAPI & Pick<ClientAPI, "uploadCrossSigningKeys">;
+  readonly api: SecretsAPI & Pick<AllAPI, "uploadCrossSigningKeys">;
   /** The backup of room keys. */
   readonly backup: Pick<KeyBackupMachine, "ensure">;
   /** The dehydrated device. */

@@ -49,7 +49,7 @@ export interface EnsureVerifiedOptions {
    * the one that is there; then it replaces it, and from then on once a week. Who has the key of the
    * secret storage can read what was sent to it. The server must support it: Synapse does with
    * `experimental_features: msc3814_enabled`. To end it, leave the option out, and call
-   * `client.deleteDehydratedDevice()`. Default: false.
+   * `client.raw.deleteDehydratedDevice()`. Default: false.
    */
   dehydratedDevice?: boolean;
 }

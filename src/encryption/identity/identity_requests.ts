@@ -5,7 +5,7 @@
  */
 
 import type { EngineRunner } from "../../actors/crypto/mod.ts";
-import type { ClientAPI } from "../../api/api.ts";
+import type { AllAPI } from "../../api/api.ts";
 import type { OfferReply, OwnIdentityState } from "../../crypto/engine/engine.ts";
 import type { IdentitySeeds, OfferOutcome } from "../../crypto/identity/mod.ts";
 import type { AskedSecrets } from "../../crypto/secret_requests/secret_requests.ts";
@@ -20,13 +20,13 @@ const MAX_ROUNDS = 3;
 /** Asks the server what it shows of the own user, and publishes. */
 export class IdentityRequests {
   readonly #engine: EngineRunner;
-  readonly #api: Pick<ClientAPI, "getKeyBackupVersion">;
+  readonly #api: Pick<AllAPI, "getKeyBackupVersion">;
 
   /**
    * @param engine The engine, which has been opened.
    * @param api The operations.
    */
-  constructor(engine: EngineRunner, api: Pick<ClientAPI, "getKeyBackupVersion">) {
+  constructor(engine: EngineRunner, api: Pick<AllAPI, "getKeyBackupVersion">) {
     this.#engine = engine;
     this.#api = api;
   }
@@ -123,22 +123,22 @@ export interface ReadPlan {
   readonly version: boolean;
 }
 
-type AccountData = ReturnType<ClientAPI["getAccountData"]>;
-type Version = ReturnType<ClientAPI["getKeyBackupVersion"]>;
+type AccountData = ReturnType<AllAPI["getAccountData"]>;
+type Version = ReturnType<AllAPI["getKeyBackupVersion"]>;
 
 /** Answers that are under way before they are asked for. */
 export class EarlyReads {
   /** The operations. The first to read what was begun takes the early answer; all later ones ask. */
-  readonly api: ClientAPI;
-  readonly #plain: ClientAPI;
+  readonly api: AllAPI;
+  readonly #plain: AllAPI;
   readonly #types = new Map<string, AccountData>();
   #version: Version | undefined;
   #stopping = new AbortController();
 
   /** @param api The operations without it. */
-  constructor(api: ClientAPI) {
+  constructor(api: AllAPI) {
     this.#plain = api;
-    const getAccountData = (type: EventType, options: Parameters<ClientAPI["getAccountData"]>[1]) => {
+    const getAccountData = (type: EventType, options: Parameters<AllAPI["getAccountData"]>[1]) => {
       const name = nameOf(type);
       const early = options?.roomId === undefined ? this.#types.get(name) : undefined;
       if (early !== undefined) this.#types.delete(name);
@@ -146,7 +146,7 @@ export class EarlyReads {
     };
     this.api = {
       ...api,
-      getAccountData: getAccountData as ClientAPI["getAccountData"], // each type has the content of its own
+      getAccountData: getAccountData as AllAPI["getAccountData"], // each type has the content of its own
       getKeyBackupVersion: (options) => {
         const early = this.#version;
         this.#version = undefined;

@@ -6,7 +6,7 @@
  */
 
 import type { RequestOptions } from "../../api/http/mod.ts";
-import type { ClientAPI } from "../../api/api.ts";
+import type { AllAPI } from "../../api/api.ts";
 import {
   ciphertextFor,
   decodeRecoveryKey,
@@ -25,7 +25,7 @@ import { isShallow, type JsonObject } from "../../types/json.ts";
 import { ValueError } from "../../errors/value_error.ts";
 
 /** The operations that secret storage is made of. */
-export type SecretsAPI = Pick<ClientAPI, "getAccountData" | "setAccountData" | "listAccountData">;
+export type SecretsAPI = Pick<AllAPI, "getAccountData" | "setAccountData" | "listAccountData">;
 
 export type AccountData = ReadonlyMap<string, JsonObject>;
 

@@ -6,7 +6,7 @@
  */
 
 import type { EngineRunner } from "../../actors/crypto/mod.ts";
-import type { ClientAPI } from "../../api/api.ts";
+import type { AllAPI } from "../../api/api.ts";
 import { Turns } from "../../base/runs.ts";
 import type { CryptoDevice, UserIdentity } from "../../crypto/devices/mod.ts";
 import { checkOptions, type OptionNames } from "../../errors/known_names.ts";
@@ -56,7 +56,7 @@ export class VerificationHub {
   /** The requests of others. */
   readonly incoming: RequestStream;
   readonly #engine: EngineRunner;
-  readonly #api: Pick<ClientAPI, "sendMessageEvent">;
+  readonly #api: Pick<AllAPI, "sendMessageEvent">;
   readonly #users: UserTrust;
   readonly #identity: Pick<AccountIdentity, "requestSecrets">;
   readonly #live = new Map<string, LiveVerification>();
@@ -73,7 +73,7 @@ export class VerificationHub {
    */
   constructor(
     engine: EngineRunner,
-    api: Pick<ClientAPI, "sendMessageEvent">,
+    api: Pick<AllAPI, "sendMessageEvent">,
     users: UserTrust,
     identity: Pick<AccountIdentity, "requestSecrets">,
   ) {

@@ -97,7 +97,7 @@ peerTest(
     await using client = await elsewhere(server, peer.user);
     using storage = await client.secretStorage.open({ recoveryKey });
     await storage.delete(BACKUP);
-    const before = await client.getKeyBackupVersion();
+    const before = await client.raw.getKeyBackupVersion();
     const begin = async () =>
       await Ours.start(server, "peer", {
         user: await newDevice(server, peer.user),
@@ -105,12 +105,12 @@ peerTest(
       });
     await using ours = await begin();
     assertEquals(await ours.crypto.ensureVerified(), { state: "verified", master, backup: "no-secret" });
-    const { version, auth_data } = await client.getKeyBackupVersion();
+    const { version, auth_data } = await client.raw.getKeyBackupVersion();
     assertEquals([version, auth_data], [before.version, before.auth_data]);
     const found = await ours.crypto.doctor();
     assert(found.some(({ code, level }) => code.startsWith("backup") && level !== "ok"));
 
-    await client.deleteKeyBackupVersion(version);
+    await client.raw.deleteKeyBackupVersion(version);
     await using next = await begin();
     assertEquals(await next.crypto.ensureVerified(), { state: "verified", master, backup: "on" });
     assertEquals(typeof await storage.get(BACKUP), "string");

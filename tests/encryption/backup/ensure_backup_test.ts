@@ -39,8 +39,8 @@ Deno.test("A first start stores the key of the backup, and notes that the user w
 Deno.test("A backup that is there as another version, with the same key, is used from the next start on", async () => {
   await using here = clientStage();
   const client = await started(here, "BOT");
-  const { algorithm, auth_data } = await client.getKeyBackupVersion();
-  await client.createKeyBackupVersion({ algorithm, auth_data });
+  const { algorithm, auth_data } = await client.raw.getKeyBackupVersion();
+  await client.raw.createKeyBackupVersion({ algorithm, auth_data });
   assertEquals((await backupOf(client).info()).problem, "untrusted");
   assertEquals([await outcomeOf(here, client), (await backupOf(client).info()).problem], ["on", undefined]);
 });

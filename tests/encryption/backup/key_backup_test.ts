@@ -97,8 +97,8 @@ Deno.test("trust() uses no backup of an unknown algorithm, whose key can't be to
   await using stage = clientStage();
   const { client: alice, storage } = await withStorage(stage);
   await backupOf(alice).create({ storage });
-  const { auth_data } = await alice.getKeyBackupVersion();
-  await alice.createKeyBackupVersion({ algorithm: "org.example.other", auth_data });
+  const { auth_data } = await alice.raw.getKeyBackupVersion();
+  await alice.raw.createKeyBackupVersion({ algorithm: "org.example.other", auth_data });
   const other = await newDevice(stage);
   assertEquals(await problem(backupOf(other).trust({ storage })), "unusable");
   assertEquals((await backupOf(other).info()).problem, "unusable");

@@ -95,7 +95,7 @@ async function overwritten(here: ClientStage, shownThen: "the backup" | "a plant
   const second = new Uint8Array(32).fill(2).toBase64({ omitPadding: true });
   await storage.set(SECRET, first);
   using key = pk.importDecryption(new Uint8Array(32).fill(1));
-  await early.createKeyBackupVersion({ ...PLANTED, auth_data: { public_key: key.publicKey } });
+  await early.raw.createKeyBackupVersion({ ...PLANTED, auth_data: { public_key: key.publicKey } });
   let replaced: Promise<void> | undefined;
   const looks = { version: 0, secret: 0 };
   const fetch: typeof globalThis.fetch = async (input, init) => {

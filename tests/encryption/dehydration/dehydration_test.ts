@@ -95,7 +95,7 @@ Deno.test("A device that another own device has made is left alone for a week, a
 Deno.test("One that was deleted is made again with the next start", async () => {
   await using here = clientStage();
   const client = await bot(here, "BOT");
-  await client.deleteDehydratedDevice();
+  await client.raw.deleteDehydratedDevice();
   await client.syncOnce();
   assertEquals(await dehydratedDevices(client), []);
   assertEquals(await outcomeOf(client), "on");
@@ -167,7 +167,7 @@ Deno.test("The doctor says whether the dehydrated device is there, once one was 
   await without.crypto?.start();
   const client = await bot(here, "BOT");
   assertEquals([await codes(without), await codes(client)], [[], ["dehydrated-device-on"]]);
-  await client.deleteDehydratedDevice();
+  await client.raw.deleteDehydratedDevice();
   assertEquals(await codes(client), ["dehydrated-device-missing"]);
 });
 

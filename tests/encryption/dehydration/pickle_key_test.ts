@@ -162,7 +162,7 @@ Deno.test("A reset of the identity makes another key: who knows the old one read
     assert(after !== before);
     const now = await storage.get(NAME) ?? "";
     assert(now !== known && now !== "");
-    const { device_data } = await again.getDehydratedDevice();
+    const { device_data } = await again.raw.getDehydratedDevice();
     const opened = (secret: string) =>
       readDeviceData(vodozemac, device_data, Uint8Array.fromBase64(secret))?.curve25519Key;
     assertEquals([opened(known), opened(now)], [undefined, after]);
@@ -202,7 +202,7 @@ Deno.test("If another client stores a key at the same time, the device is made w
   };
   const client = await bot(here, "BOT", { fetch: raced });
   assertEquals([await outcomeOf(client), await storage.get(NAME), isFirst], ["on", faster, false]);
-  const { device_id, device_data } = await rival.getDehydratedDevice();
+  const { device_id, device_data } = await rival.raw.getDehydratedDevice();
   using opened = readDeviceData(vodozemac, device_data, Uint8Array.fromBase64(faster));
   assertEquals(opened?.curve25519Key, device_id);
 });

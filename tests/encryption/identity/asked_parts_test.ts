@@ -4,7 +4,7 @@ import { assert, assertEquals, assertRejects, assertStrictEquals } from "@std/as
 import { MatrixError, ValueError } from "@greenroom/matrix";
 import { NetworkError, SecretStorageError } from "@greenroom/matrix/errors";
 import type { EngineRunner } from "../../../src/actors/crypto/engine_runner.ts";
-import type { ClientAPI } from "../../../src/api/api.ts";
+import type { AllAPI } from "../../../src/api/api.ts";
 import { ensureVerified } from "../../../src/encryption/identity/ensure_verified.ts";
 import type { IdentityCall } from "../../../src/encryption/identity/identity_call.ts";
 import { DeviceWarnings } from "../../../src/encryption/identity/identity.ts";
@@ -129,7 +129,7 @@ Deno.test("Each read that was begun early is taken by who reads the same", async
     read.push(typeof type === "string" ? type : type.type);
     return Promise.resolve({ of: read.at(-1) });
   };
-  const reads = new EarlyReads({ getAccountData } as unknown as ClientAPI);
+  const reads = new EarlyReads({ getAccountData } as unknown as AllAPI);
   reads.begin({ types: ["m.direct", "m.push_rules"], version: NO });
   assertEquals(await reads.api.getAccountData("m.push_rules"), { of: "m.push_rules" } as never);
   assertEquals(await reads.api.getAccountData("m.direct"), { of: "m.direct" } as never);

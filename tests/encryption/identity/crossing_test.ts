@@ -215,7 +215,7 @@ Deno.test("A device that overwrites the key of a backup that is newer than its o
     const request = new Request(input, init);
     if (STORES_KEY(request) && made === 1) {
       made++;
-      await rival.createKeyBackupVersion({
+      await rival.raw.createKeyBackupVersion({
         algorithm: "m.megolm_backup.v1.curve25519-aes-sha2",
         auth_data: { public_key },
       });

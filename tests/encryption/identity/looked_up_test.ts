@@ -68,8 +68,8 @@ function warnings({ log: { lines } }: ClientStage): string[] {
 /** Resets encryption as Element does: all backups are deleted; identity, secret storage and backup are others. */
 async function resetElsewhere(here: ClientStage): Promise<string> {
   const element = await device(here, "ELEMENT");
-  const { version } = await element.getKeyBackupVersion();
-  await element.deleteKeyBackupVersion(version);
+  const { version } = await element.raw.getKeyBackupVersion();
+  await element.raw.deleteKeyBackupVersion(version);
   let recoveryKey = "";
   const onRecoveryKey = (key: string) => void (recoveryKey = key);
   const options = { onRecoveryKey, password: PASSWORD, backup: false, confirm: () => true };
@@ -108,7 +108,7 @@ Deno.test("A backup that was deleted elsewhere is made again with the stored key
     await using here = clientStage();
     const { store, roomId } = await before(here);
     const other = await device(here, "OTHER");
-    if (isWanted) await other.deleteKeyBackupVersion("1");
+    if (isWanted) await other.raw.deleteKeyBackupVersion("1");
     else await backupOf(other).delete();
     const now = await said(here, await process(here, store));
     if (!isWanted) {

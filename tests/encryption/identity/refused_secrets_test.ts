@@ -151,7 +151,7 @@ Deno.test("A password never replaces an identity that came up meanwhile", async 
     ) as unknown as CrossSigningKey;
   const rival = await device(here, "RIVAL");
   const fetch = wanting(here.homeserver.fetch, () =>
-    rival.uploadCrossSigningKeys({
+    rival.raw.uploadCrossSigningKeys({
       masterKey: key("master", "master"),
       selfSigningKey: key("selfSigning", "self_signing"),
       userSigningKey: key("userSigning", "user_signing"),

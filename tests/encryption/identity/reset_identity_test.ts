@@ -140,7 +140,7 @@ Deno.test("A reset of an identity without a secret storage replaces none, and ma
   assert(master !== undefined && selfSigning !== undefined && userSigning !== undefined);
   const key = (of: SigningKey, usage: string) =>
     before.crossSigningKey(of, usage) as unknown as CrossSigningKey;
-  await bot.uploadCrossSigningKeys({
+  await bot.raw.uploadCrossSigningKeys({
     masterKey: key(master, "master"),
     selfSigningKey: key(selfSigning, "self_signing"),
     userSigningKey: key(userSigning, "user_signing"),

@@ -15,7 +15,7 @@ import { ensureVerified } from "../../../src/encryption/identity/ensure_verified
 import { firstReads, hasSeeds, isWhole } from "../../../src/encryption/identity/identity_secrets.ts";
 import { IdentityCall, type IdentityTools } from "../../../src/encryption/identity/identity_call.ts";
 import type { EncryptedClient, EngineRunner } from "../../../src/actors/crypto/engine_runner.ts";
-import type { ClientAPI } from "../../../src/api/api.ts";
+import type { AllAPI } from "../../../src/api/api.ts";
 import type { SecretStorageUnlock } from "../../../src/encryption/secrets/account_secrets.ts";
 import type { OpenSecretStorage } from "../../../src/encryption/secrets/secret_storage.ts";
 import { ALICE, KEY } from "./scene.ts";
@@ -184,7 +184,7 @@ Deno.test("What a start reads early is of the account, each once, and of a backu
     getAccountData: (type: { type: string } | string, options?: { roomId?: string }) =>
       Promise.resolve(void asked.push([typeof type === "string" ? type : type.type, options?.roomId])),
     getKeyBackupVersion: () => Promise.resolve(void asked.push("version")),
-  } as unknown as ClientAPI;
+  } as unknown as AllAPI;
   const reads = new EarlyReads(api);
   reads.begin({ types: ["m.direct"], version: WITHOUT });
   assertEquals(asked.splice(0), [["m.direct", undefined]]);

@@ -143,7 +143,7 @@ Deno.test("A backup that the server hides is made again with the stored key, whi
   const next = await started(here, "NEXT", { fetch: hiding });
   assertEquals(await outcomeOf(next), "on");
   assertEquals((await next.crypto?.backup.info())?.version, "2");
-  await next.deleteKeyBackupVersion("2");
+  await next.raw.deleteKeyBackupVersion("2");
   const fresh = await started(here, "FRESH");
   assertEquals(await history(fresh, roomId), ["before by backup"]);
 });
@@ -203,7 +203,7 @@ Deno.test("The key of the backup that is in use goes to the storage that a reset
 Deno.test("A backup is signed by the master key too, by which another own device follows to a new version", async () => {
   await using here = clientStage();
   const bot = await started(here, "BOT");
-  const { auth_data } = await bot.getKeyBackupVersion();
+  const { auth_data } = await bot.raw.getKeyBackupVersion();
   const { master } = await bot.crypto?.getIdentity(ALICE) ?? {};
   const { signatures } = auth_data as { signatures?: Record<string, Record<string, string>> };
   assertEquals(Object.keys(signatures?.[ALICE] ?? {}).sort(), ["ed25519:BOT", `ed25519:${master}`].sort());
@@ -219,14 +219,14 @@ Deno.test("A backup that was left is not used again when it comes back with its 
     return Response.json({ errcode: "M_NOT_FOUND", error: "None" }, { status: 404 });
   };
   const first = await started(here, "FIRST", { fetch: hiding });
-  const { algorithm, auth_data } = await first.getKeyBackupVersion();
+  const { algorithm, auth_data } = await first.raw.getKeyBackupVersion();
   const name = "m.megolm_backup.v1";
   const content = await kept(first, name);
   using storage = await first.secretStorage.open({ recoveryKey: KEY });
   const recoveryKey = encodeRecoveryKey(Uint8Array.fromBase64(await storage.get(name) ?? ""));
   await first.crypto?.backup.reset({ storage });
 
-  await first.createKeyBackupVersion({ algorithm, auth_data }); // with the access token
+  await first.raw.createKeyBackupVersion({ algorithm, auth_data }); // with the access token
   await plant(first, name, content);
   await said(first, "not for who has the old key");
   for (const bot of [first, await started(here, "FRESH", { store: new MemoryStore() })]) {
@@ -238,7 +238,7 @@ Deno.test("A backup that was left is not used again when it comes back with its 
   isHidden = true; // so that a new one is made, with the stored key
   assertEquals(await outcomeOf(first), "untrusted");
   isHidden = false;
-  assertEquals((await first.getKeyBackupVersion()).version, "3");
+  assertEquals((await first.raw.getKeyBackupVersion()).version, "3");
   const { problem } = await assertRejects(
     async () => await first.crypto?.backup.trust({ storage }),
     KeyBackupError,

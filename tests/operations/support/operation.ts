@@ -7,11 +7,11 @@
 
 import type { DeviceID, UserID } from "@greenroom/matrix/types";
 import type { Unlimited } from "../../../tools/synapse/exceptions.ts";
-import type { ClientAPI } from "../../../src/api/api.ts";
+import type { AllAPI } from "../../../src/api/api.ts";
 import type { Scene } from "./scene.ts";
 
 /** The name of an operation of the client. */
-export type OperationName = keyof ClientAPI;
+export type OperationName = keyof AllAPI;
 
 /** A user that was registered for one test. */
 export interface Account {

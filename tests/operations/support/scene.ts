@@ -72,13 +72,15 @@ export class Scene implements AsyncDisposable {
   }
 
   #recorded(client: Client): Client {
-    for (const [name, operation] of Object.entries(client)) {
-      if (typeof operation !== "function") continue;
-      const recorded = (...args: unknown[]) => {
-        this.called.add(name);
-        return operation(...args);
-      };
-      Object.assign(client, { [name]: recorded });
+    for (const operations of [client, client.raw]) {
+      for (const [name, operation] of Object.entries(operations)) {
+        if (typeof operation !== "function") continue;
+        const recorded = (...args: unknown[]) => {
+          this.called.add(name);
+          return operation(...args);
+        };
+        Object.assign(operations, { [name]: recorded });
+      }
     }
     return client;
   }

@@ -52,7 +52,7 @@ const operations: Record<string, (client: Client) => Promise<unknown>> = {
     client.deleteDevices(["D"], {
       authentication: { stages: { "org.example": () => ({ answer: secret.answer }) } },
     }),
-  uploadCrossSigningKeys: (client) => client.uploadCrossSigningKeys({ authentication }),
+  uploadCrossSigningKeys: (client) => client.raw.uploadCrossSigningKeys({ authentication }),
   getLoginToken: (client) => client.getLoginToken({ authentication }),
   whoami: (client) => client.whoami(),
   sync: (client) => client.sync(),
