@@ -122,7 +122,6 @@ export function bareJpeg(data: Uint8Array): Uint8Array | undefined {
     if (end > data.length) return undefined;
     const content = data.subarray(at + 4, end);
     if (marker >= 0xc0 && marker <= 0xc2) {
-      if (frame !== undefined) return undefined;
       frame = frameOf(content, { isProgressive: marker === 0xc2 });
       if (frame === undefined) return undefined;
     }
@@ -184,8 +183,8 @@ function scanSteps({ isProgressive, blocks }: Frame, header: Uint8Array): number
 /** Where the data of a scan ends: at a marker that is none of its own. */
 function endOfScan(data: Uint8Array, start: number): number {
   for (let at = data.indexOf(0xff, start); at >= 0; at = data.indexOf(0xff, at + 1)) {
-    const next = data[at + 1];
-    if (next !== undefined && next !== 0 && (next < 0xd0 || next > 0xd7)) return at;
+    const next = data[at + 1] ?? 0;
+    if (next !== 0 && (next < 0xd0 || next > 0xd7)) return at;
   }
   return data.length;
 }

@@ -57,6 +57,10 @@ Deno.test("A frame has a depth of 8 bits, each component once with up to four bl
   assert(!taken([[1, 1, 1], [1, 1, 1], [3, 1, 1]]));
 });
 
+Deno.test("A frame that is none is refused without a scan, too", () => {
+  assert(!isTaken(frame(GREY, { precision: 12 })));
+});
+
 Deno.test("A scan names components of its frame, each once, and coefficients that there are", () => {
   const taken = (...given: Parameters<typeof scan>) => isTaken(frame(COLOURS), scan(...given));
   assertEquals([taken([1]), taken([1, 2, 3]), taken([])], [true, true, false]);
@@ -75,7 +79,7 @@ Deno.test("A JPEG of one frame is of a kind that can be unpacked, and keeps what
   assert(!isTaken(frame(GREY, { kind: 0xc3 }), scan([1])));
   for (const kind of [0xc0, 0xc1, 0xc2]) {
     const needed = [0xc4, 0xdb, 0xdd, 0xee].map((marker) => segment(marker, [1, 2]));
-    const others = [0xe0, 0xe1, 0xfe].map((marker) => segment(marker, [1, 2]));
+    const others = [0x10, 0xe0, 0xe1, 0xfe].map((marker) => segment(marker, [1, 2]));
     const parts = [frame(GREY, { kind }), scan([1])];
     assertEquals(bareJpeg(jpegOf(...needed, ...others, ...parts)), jpegOf(...needed, ...parts));
   }
@@ -86,6 +90,7 @@ Deno.test("A JPEG may be padded, but its segments may not be cut off, nor anythi
   const padding = Uint8Array.of(0xff, 0xff);
   assertEquals(bareJpeg(jpegOf(padding, ...parts)), jpegOf(...parts));
   assert(!isTaken(Uint8Array.of(0, 0, 0), ...parts));
+  assert(!isTaken(Uint8Array.of(0, 0xfe, 0, 2), ...parts));
   const cut = concat(START, ...parts, segment(0xfe, [1, 2, 3, 4]));
   assertThrows(() => bareJpeg(cut), RangeError);
   assertEquals(bareJpeg(cut.subarray(0, -1)), undefined);
