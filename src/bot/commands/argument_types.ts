@@ -5,7 +5,6 @@
  */
 
 import { type MatrixLink, matrixToUrl, parseMatrixLink } from "../../../mod.ts";
-import { memberOf, textOf } from "../text/mod.ts";
 import type { RoomAlias, RoomID, UserID } from "../../../types.ts";
 
 /** What an argument becomes, by its type. */
@@ -133,22 +132,12 @@ function readFlag(text: string): boolean | undefined {
   return ["false", "no", "off", "0"].includes(word) ? false : undefined;
 }
 
-/**
- * What an ID, a link, or the object that stands for a room or an event leads to; none ends with a mark by
- * which people speak to somebody.
- */
-export function linkOf(value: unknown): MatrixLink | undefined {
-  const text = textOf(value)?.trim().replace(/\s{0,8}[:,;!?]{1,8}$/, "");
-  const via = memberOf(value, "via");
-  const eventId = memberOf(value, "event_id");
+/** What an ID or a link leads to; none ends with a mark by which people speak to somebody. */
+function linkOf(value: string): MatrixLink | undefined {
+  const text = value.trim().replace(/\s{0,8}[:,;!?]{1,8}$/, "");
   try {
-    if (text !== undefined && !/^[@#!]/.test(text)) return parseMatrixLink(text);
-    const link = {
-      id: text ?? memberOf(value, "id") ?? memberOf(value, "room_id"),
-      ...(eventId !== undefined && { eventId }),
-      ...(Array.isArray(via) && via.length > 0 && { via }),
-    } as MatrixLink;
-    return parseMatrixLink(matrixToUrl(link)); // which checks all of it
+    const isId = /^[@#!]/.test(text);
+    return parseMatrixLink(isId ? matrixToUrl({ id: text } as MatrixLink) : text); // which checks all of it
   } catch {
     return undefined;
   }

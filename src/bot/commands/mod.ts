@@ -36,12 +36,10 @@ export { PillText } from "./pills.ts";
 export {
   type ArgumentDescription,
   type ArgumentKind,
-  type ArgumentValues,
   COMMAND_DESCRIPTION,
   type CommandDescription,
   type CommandState,
   describeCommand,
-  readArguments,
   readStructuredCommand,
   type StructuredCommand,
 } from "./structured.ts";

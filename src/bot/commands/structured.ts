@@ -9,10 +9,9 @@
  * @module
  */
 
-import { type MatrixLink, ValueError } from "../../../mod.ts";
+import { ValueError } from "../../../mod.ts";
 import type { JsonObject, UserID } from "../../../types.ts";
 import { isObject, memberOf, textOf } from "../text/mod.ts";
-import { linkOf, readArgument } from "./argument_types.ts";
 
 /**
  * The type of the state event that describes a command.
@@ -29,28 +28,6 @@ const INVOCATIONS = ["m.bot.command", "org.matrix.msc4391.command"];
  * @experimental It uses the unstable form of MSC4391: a minor version may change it.
  */
 export type ArgumentKind = "text" | "number" | "boolean" | "user" | "room" | "event" | "rest";
-
-/**
- * What the value of an argument is, by its kind.
- *
- * @experimental It uses the unstable form of MSC4391: a minor version may change it.
- */
-export interface ArgumentValues {
-  /** Text without spaces, unless it is put in quotes. */
-  text: string;
-  /** A whole number. */
-  number: number;
-  /** Yes or no. */
-  boolean: boolean;
-  /** Someone's ID, also from a pill. */
-  user: UserID;
-  /** A room, by its ID or an alias, with servers to join it through. */
-  room: MatrixLink;
-  /** An event in a room. */
-  event: MatrixLink;
-  /** All text that is left. */
-  rest: string;
-}
 
 /**
  * An argument of a command.
@@ -214,81 +191,4 @@ export function readStructuredCommand(content: unknown, own?: UserID): Structure
   if (own !== undefined && Array.isArray(users) && users.length > 0 && !users.includes(own)) return undefined;
   const given = memberOf(block, "arguments");
   return { command, arguments: isObject(given) ? given : {} };
-}
-
-/**
- * Checks the arguments of an invocation, and makes of each what its kind says: clients send numbers,
- * users and rooms in several forms.
- *
- * @experimental It uses the unstable form of MSC4391: a minor version may change it.
- * @param command The command.
- * @param given What was filled in.
- * @returns The values by name; arguments that were left out are absent, and so are unknown ones.
- * @throws {ValueError} If a required one is missing, or one is not what its kind says.
- * @example
- * ```ts
- * import { readArguments } from "@greenroom/matrix/bot";
- *
- * const roll = { name: "roll", description: "Rolls a die", args: [{ name: "eyes", kind: "number" }] } as const;
- * console.assert(readArguments(roll, { eyes: "6" }).eyes === 6);
- * ```
- */
-export function readArguments(
-  { name: command, args = [] }: CommandDescription,
-  given: Readonly<JsonObject>,
-): { [name: string]: ArgumentValues[ArgumentKind] } {
-  const refuse = (why: string) => new ValueError(`Cannot run the command ${JSON.stringify(command)}: ${why}`);
-  const values = args.flatMap(({ name, kind, required = true }) => {
-    const said = memberOf(given, name);
-    if (said === undefined || said === null || said === "") {
-      if (required) throw refuse(`its argument ${JSON.stringify(name)} is missing`);
-      return [];
-    }
-    const value = READERS[kind](said);
-    if (value === undefined) throw refuse(`its argument ${JSON.stringify(name)} must be ${MEANINGS[kind]}`);
-    return [[name, value] as const];
-  });
-  return Object.fromEntries(values);
-}
-
-/** What kinds are called in messages of errors. */
-const MEANINGS: Readonly<Record<ArgumentKind, string>> = {
-  text: "text",
-  number: "a whole number",
-  boolean: "yes or no",
-  user: "a user, as @name:server.name",
-  room: "a room, as #alias:server.name or !id",
-  event: "a link to an event",
-  rest: "text",
-};
-
-type Readers = { readonly [Kind in ArgumentKind]: (value: unknown) => ArgumentValues[Kind] | undefined };
-
-const READERS: Readers = {
-  text: asString,
-  rest: asString,
-  number: (value) => {
-    const number = typeof value === "string" && /^[+-]?\d{1,16}$/.test(value.trim()) ? Number(value) : value;
-    return Number.isSafeInteger(number) ? number as number : undefined;
-  },
-  boolean: (value) => {
-    const read = readArgument("flag", asString(value) ?? "");
-    return "value" in read ? read.value as boolean : undefined;
-  },
-  user: (value) => {
-    const id = linkOf(value)?.id;
-    return id?.startsWith("@") ? id as UserID : undefined;
-  },
-  room: (value) => {
-    const link = linkOf(value);
-    return link === undefined || link.id.startsWith("@") || link.eventId !== undefined ? undefined : link;
-  },
-  event: (value) => {
-    const link = linkOf(value);
-    return link?.eventId === undefined ? undefined : link;
-  },
-};
-
-function asString(value: unknown): string | undefined {
-  return typeof value === "number" || typeof value === "boolean" ? `${value}` : textOf(value);
 }

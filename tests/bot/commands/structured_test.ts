@@ -1,12 +1,7 @@
-import { assertEquals, assertRejects, assertThrows } from "@std/assert";
+import { assertEquals, assertRejects } from "@std/assert";
 import fc from "fast-check";
 import { ValueError } from "../../../mod.ts";
-import {
-  type CommandDescription,
-  describeCommand,
-  readArguments,
-  readStructuredCommand,
-} from "../../../src/bot/mod.ts";
+import { type CommandDescription, describeCommand, readStructuredCommand } from "../../../src/bot/mod.ts";
 
 const BOT = "@bot:a.b";
 const BAN: CommandDescription = {
@@ -94,84 +89,4 @@ Deno.test("readStructuredCommand() takes nothing else for a command", () => {
     readStructuredCommand(a, BOT);
     readStructuredCommand({ "m.bot.command": a, "m.mentions": b }, BOT);
   }));
-});
-
-Deno.test("readArguments() takes each argument in the forms in which clients send it", () => {
-  const room = { id: "!r:a.b", type: "room_id", via: ["c.d"] };
-  assertEquals(
-    readArguments(BAN, {
-      user: "@eve:a.b",
-      room,
-      days: 3,
-      silent: true,
-      proof: { ...room, type: "event_id", event_id: "$e" },
-      reason: "spam, and more",
-      unknown: 1,
-    }),
-    {
-      user: "@eve:a.b",
-      room: { id: "!r:a.b", via: ["c.d"] },
-      days: 3,
-      silent: true,
-      proof: { id: "!r:a.b", eventId: "$e", via: ["c.d"] },
-      reason: "spam, and more",
-    },
-  );
-  assertEquals(
-    readArguments(BAN, {
-      user: "https://matrix.to/#/%40eve%3Aa.b",
-      room: "#r:a.b",
-      days: "-3",
-      silent: "no",
-      proof: "matrix:roomid/r:a.b/e/e",
-      reason: 5,
-    }),
-    {
-      user: "@eve:a.b",
-      room: { id: "#r:a.b" },
-      days: -3,
-      silent: false,
-      proof: { id: "!r:a.b", eventId: "$e" },
-      reason: "5",
-    },
-  );
-});
-
-Deno.test("readArguments() says which argument is missing or wrong", () => {
-  assertThrows(() => readArguments(BAN, {}), ValueError, 'its argument "user" is missing');
-  for (
-    const [name, value] of [
-      ["user", "eve"],
-      ["user", "#r:a.b"],
-      ["room", "@eve:a.b"],
-      ["room", { id: "!r:a.b", via: ["not a server"] }],
-      ["days", 1.5],
-      ["days", "many"],
-      ["silent", "perhaps"],
-      ["proof", "!r:a.b"],
-      ["reason", {}],
-    ] as const
-  ) {
-    const given = { user: "@eve:a.b", [name]: value };
-    assertThrows(() => readArguments(BAN, given), ValueError, `its argument "${name}" must be `);
-  }
-});
-
-Deno.test("readArguments() fails with nothing but a ValueError, and sets no prototype", () => {
-  fc.assert(
-    fc.property(
-      fc.dictionary(fc.constantFrom(...(BAN.args ?? []).map(({ name }) => name)), fc.jsonValue()),
-      (given) => {
-        try {
-          readArguments(BAN, given);
-        } catch (error) {
-          if (!(error instanceof ValueError)) {
-            throw error;
-          }
-        }
-      },
-    ),
-  );
-  const args = [{ name: "__proto__", kind: "text" }] as const;
-  assertEquals(Object.keys(readArguments({ ...BAN, args }, JSON.parse('{"__proto__":"a"}'))), ["__proto__"]);
 });
