@@ -20,6 +20,8 @@ export interface MemberTarget {
   readonly file: string;
   /** Its name. */
   readonly name: string;
+  /** The heading of the members. Default: whose members they are. */
+  readonly heading?: string;
   /** What the interface beside it extends. Default: nothing. */
   readonly extends?: string;
   /** Declarations whose members are shown, by their files. */
@@ -35,6 +37,7 @@ export const MEMBER_TARGETS: readonly MemberTarget[] = [
   {
     file: "src/client/client.ts",
     name: "Client",
+    heading: "The homeserver's operations, syncing, and handlers of events.",
     extends: 'ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pick<TasksAPI, "runTask">',
     from: [
       ["src/client/syncer_api.ts", "SyncerAPI"],
@@ -47,6 +50,7 @@ export const MEMBER_TARGETS: readonly MemberTarget[] = [
   {
     file: "src/bot/bot.ts",
     name: "Bot",
+    heading: "What the bot does: its commands, handlers and plugins, as of a {@linkcode Composer}.",
     from: [["src/bot/composer.ts", "Composer"]],
   },
   {
@@ -118,7 +122,8 @@ export async function withMembers(target: MemberTarget): Promise<string> {
   const parameters = typeParameters.map((each) => each.getText()).join(", ");
   const name = parameters === "" ? target.name : `${target.name}<${parameters}>`;
   const bases = target.extends === undefined ? "" : `extends ${target.extends} `;
-  const head = `/** What it has from elsewhere. */\nexport interface ${name} ${bases}{`;
+  const { heading = `Members of {@linkcode ${target.from[0]?.[1]}}.` } = target;
+  const head = `/** ${heading} */\nexport interface ${name} ${bases}{`;
   const lines = [own, "", MARK, "", ...imports, "", head, declared.join("\n\n"), "}\n"];
   return await formatted(lines.join("\n"));
 }

@@ -446,7 +446,7 @@ export class Bot<C extends Context = Context> extends Composer<C> {
 
 import type { Args, Command, CommandOptions, Schemas } from "./commands/mod.ts";
 
-/** What it has from elsewhere. */
+/** What the bot does: its commands, handlers and plugins, as of a {@linkcode Composer}. */
 export interface Bot<C extends Context = Context> {
   /**
    * Adds middleware for every update: every message, and every event of a type that some function of

@@ -594,7 +594,7 @@ import type { JsonObject } from "../types/json.ts";
 import type { EventFor, HandlerDecorator, OptionsFor } from "./handlers_api.ts";
 import type { RegisterWakeOptions, WakeRegistration } from "./wake_options.ts";
 
-/** What it has from elsewhere. */
+/** The homeserver's operations, syncing, and handlers of events. */
 export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pick<TasksAPI, "runTask"> {
   /**
    * Syncs, and delivers events to handlers, until {@linkcode SyncerAPI.stop} is called. A sync that

@@ -376,7 +376,7 @@ import type { NamedReminder, ReminderDelay } from "./room_context.ts";
 import type { Streamed, StreamOptions } from "./stream.ts";
 import type { BotMedia, FileOptions, ImageOptions, StickerOptions } from "./writing.ts";
 
-/** What it has from elsewhere. */
+/** Members of {@linkcode EventContext}. */
 export interface Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown> {
   /** The event; an encrypted one is decrypted. */
   readonly event: E;

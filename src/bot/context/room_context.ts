@@ -384,7 +384,7 @@ import type { SendPollOptions } from "../polls/mod.ts";
 import type { Streamed, StreamOptions } from "./stream.ts";
 import type { BotMedia, FileOptions, ImageOptions, StickerOptions, WriteOptions } from "./writing.ts";
 
-/** What it has from elsewhere. */
+/** Members of {@linkcode BotRoom}. */
 export interface RoomContext {
   /** The ID of the room: what is sent goes there. */
   readonly roomId: RoomID;

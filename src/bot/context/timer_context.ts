@@ -92,7 +92,7 @@ import type { NamedReminder, ReminderDelay } from "./room_context.ts";
 import type { Streamed, StreamOptions } from "./stream.ts";
 import type { BotMedia, FileOptions, ImageOptions, StickerOptions, WriteOptions } from "./writing.ts";
 
-/** What it has from elsewhere. */
+/** Members of {@linkcode RoomContext}. */
 export interface TimerContext {
   /** The bot's client. */
   readonly client: Client;
