@@ -94,11 +94,8 @@ function measureJpeg(view: DataView): Stored | undefined {
       };
     }
     const length = view.getUint16(at + 2);
-    if (length < 2) throw new RangeError("No length");
-    if (marker === 0xe1 && hasBytes(view, at + 2 + length)) {
-      orientation ??= exifOrientation(part(view, at + 4, length - 2));
-    }
-    at += 2 + length;
+    if (marker === 0xe1) orientation ??= exifOrientation(part(view, at + 4, length - 2));
+    at += 2 + length; // of a length below 2 that is no marker
   }
 }
 

@@ -20,8 +20,8 @@ const sizeOf = (data: Uint8Array) => {
 };
 const orientationOf = (data: Uint8Array) => measureImage(data).orientation;
 
-function refused(data: Uint8Array): void {
-  assertThrows(() => measureImage(data), ValueError, "Cannot measure the image: ");
+function refused(data: Uint8Array, why = ""): void {
+  assertThrows(() => measureImage(data), ValueError, `Cannot measure the image: ${why}`);
 }
 
 Deno.test("A JPEG has the size of its first frame, of whatever kind, and not of what is none", () => {
@@ -38,6 +38,8 @@ Deno.test("A JPEG has the size of its first frame, of whatever kind, and not of 
 
 Deno.test("A JPEG whose segments are no segments, or that ends before its frame, is refused", () => {
   refused(jpegOf(Uint8Array.of(0, 0xfe, 0, 2), frame()));
+  refused(jpegOf(segment(0xfe, []), Uint8Array.of(0, 0xfe, 0, 2), frame()));
+  refused(jpegOf(Uint8Array.of(0xff, 0xe1, 0, 1), frame()));
   refused(jpegOf(Uint8Array.of(0xff, 0xfe, 0, 1), frame()));
   refused(jpegOf(Uint8Array.of(0xff, 0xfe, 0, 0), frame()));
   assertEquals(sizeOf(jpegOf(Uint8Array.of(0xff, 0xfe, 0, 2), frame())), [30, 20]);
@@ -51,7 +53,12 @@ Deno.test("Exif says how a JPEG is turned, in either order of bytes, and by its 
   const turned = (...content: readonly (readonly number[])[]) =>
     orientationOf(jpegOf(...content.map((each) => exif(each)), frame()));
   assertEquals([1, 2, 5, 8, 0, 9].map((value) => turned(tiff(value))), [1, 2, 5, 8, 1, 1]);
-  assertEquals([turned(big), turned(tiff(3), tiff(6)), turned(tiff(9), tiff(6))], [6, 3, 6]);
+  assertEquals([turned(big), turned(tiff(3), tiff(6)), turned(tiff(9), tiff(6)), turned(tiff(1), tiff(6))], [
+    6,
+    3,
+    6,
+    1,
+  ]);
   assertEquals(orientationOf(jpegOf(segment(0xe2, [...EXIF, ...tiff(6)]), frame())), 1);
   assertEquals(orientationOf(jpegOf(exif(tiff(6), [...new TextEncoder().encode("Exit"), 0, 0]), frame())), 1);
   assertEquals(sizeOf(jpegOf(exif(tiff(5)), frame())), [20, 30]);
@@ -86,12 +93,29 @@ Deno.test("A PNG has the size of its first head, is turned by its first Exif, an
   assertEquals(orientationOf(pngOf(head, ["iTXt", Uint8Array.from(tiff(6))], data)), 1);
   const moves = (...chunks: readonly (readonly [string, Uint8Array])[]) =>
     measureImage(pngOf(...chunks)).isAnimated;
-  assertEquals([moves(head, frames, data), moves(head, data, frames), moves(head, turned(6), frames, data)], [
+  assertEquals([
+    moves(head, frames, data),
+    moves(head, data, frames),
+    moves(head, ["tEXt", new Uint8Array()], frames, data),
+  ], [
     true,
     false,
     true,
   ]);
   for (const [w, h] of [[0, 5], [5, 0]] as const) refused(pngOf(["IHDR", pngHeader(w, h)]));
+});
+
+Deno.test("What is refused is no image, or one that ends too early", () => {
+  const bytesOf = (text: string) => new TextEncoder().encode(text);
+  const none = [
+    new Uint8Array(),
+    bytesOf("abc"),
+    bytesOf("RIFFabcdef"),
+    bytesOf("a text that is long enough"),
+  ];
+  for (const data of [...none, Uint8Array.of(0xff, 0xd8, 0, 0xff, 0xff)]) refused(data, "it is no PNG, JPEG");
+  const cut = [Uint8Array.of(0xff, 0xd8, 0xff), bytesOf("GIF89a"), bytesOf("RIFF    WEBPVP8 ")];
+  for (const data of cut) refused(data, "it ends too early");
 });
 
 Deno.test("A GIF moves if it has two frames, as far as it is there", () => {
@@ -102,7 +126,7 @@ Deno.test("A GIF moves if it has two frames, as far as it is there", () => {
   for (let length = 11; length < two.length; length++) {
     assertEquals(moves(two.subarray(0, length)), length > second, `${length} bytes`);
   }
-  assert(!moves(Uint8Array.of(...two.subarray(0, 13 + 12), 0x22, 0, 0, ...two.subarray(13 + 12))));
+  assert(!moves(Uint8Array.of(...two.subarray(0, 19), 0x22, 0, 0, ...two.subarray(19))));
   for (let length = 0; length < 11; length++) refused(two.subarray(0, length));
   refused(two.with(0, 0));
 });
