@@ -102,7 +102,9 @@ export async function exchange<Result>(
   try {
     const init = fetchOptions(request, token, deadline);
     const first = await request.fetch(request.url, init);
-    const { response, url, isElsewhere } = await followed(first, request, { init, name, sent });
+    const { response, url, isElsewhere } = isRedirect(first)
+      ? await followed(first, request, { init, name, sent })
+      : { response: first, url: request.url, isElsewhere: false };
     status = response.status;
     const shown = isElsewhere ? undefined : timeOf(response);
     if (shown !== undefined) request.onTime?.({ shown, before: started, after: clock.now() });
