@@ -55,8 +55,9 @@ export interface HandlerOptions {
   source?: SyncStream;
   /**
    * Names the handler among those of its type: what it has handled, and sent, is noted under that
-   * name, across restarts and new versions of your program. Letters, digits, `_` and `-`. Default:
-   * the order in which the handlers of the type are added.
+   * name, across restarts and new versions of your program. Letters, digits, `_` and `-`. Default: a
+   * hash of the function's name and text, so that the order of handlers does not matter; handlers
+   * that are alike in these are told apart by the order in which they are added.
    */
   name?: string;
 }
@@ -86,9 +87,7 @@ export interface HandlerEntry {
   readonly own: boolean;
   /** See {@link HandlerOptions.source}; undefined: from anywhere. */
   readonly source: SyncStream | undefined;
-  /**
-   * The same after a restart: its type, and its name or its place among the handlers of the type.
-   */
+  /** The same after a restart: its type, and its name or what its code is. */
   readonly id: string;
   /** Checks the event's content; undefined: its type promises nothing. */
   readonly check: ContentCheck | undefined;
@@ -109,7 +108,7 @@ export class HandlerRegistry {
   #forAll: readonly HandlerEntry[] = NONE;
   /** What {@link HandlerRegistry.wanting} has put together since the last change. */
   readonly #wanting = new Map<string, Map<EventClass, readonly HandlerEntry[]>>();
-  /** How many handlers of a type have been added. */
+  /** How many handlers of a type have been added that are alike. */
   readonly #added = new Map<string, number>();
 
   /** The handlers of all events but internal ones. */
@@ -203,7 +202,7 @@ export class HandlerRegistry {
         session,
         check: type === undefined ? undefined : contentCheckOf(type),
         redacted: redacted || type === undefined || classOf(type) === "internal",
-        id: this.#id(type, { name, old, entries }),
+        id: this.#id(type, { handler, name, old, entries }),
         queues: old?.queues ?? new Map(),
       };
       return old === undefined ? [...entries, entry] : entries.map((each) => each === old ? entry : each);
@@ -217,7 +216,7 @@ export class HandlerRegistry {
 
   #id(
     type: EventType | undefined,
-    { name, old, entries }: {
+    { handler, name, old, entries }: Pick<HandlerEntry, "handler"> & {
       readonly name: string | undefined;
       readonly old: HandlerEntry | undefined;
       readonly entries: readonly HandlerEntry[];
@@ -226,9 +225,10 @@ export class HandlerRegistry {
     const kind = type === undefined ? "*" : typeName(type);
     if (name === undefined) {
       if (old !== undefined) return old.id;
-      const place = this.#added.get(kind) ?? 0;
-      this.#added.set(kind, place + 1);
-      return `${kind}.${place}`;
+      const code = `${kind}.${codeOf(handler)}`;
+      const alike = this.#added.get(code) ?? 0;
+      this.#added.set(code, alike + 1);
+      return alike === 0 ? code : `${code}.${alike}`;
     }
     const id = `${kind}:${name}`;
     // An event reaches handlers of its class and of those of unknown class: a name is one among all
@@ -271,6 +271,15 @@ export class HandlerRegistry {
     if (byClass.size > 0) this.#byType.set(name, byClass);
     else this.#byType.delete(name);
   }
+}
+
+/** What tells a function from others, wherever it stands: a hash of its name and text (FNV-1a, 64 bits). */
+function codeOf(handler: Handler<never, never>): string {
+  let hash = 0xcbf29ce484222325n;
+  for (const each of `${handler.name} ${Function.prototype.toString.call(handler)}`) {
+    hash = BigInt.asUintN(64, (hash ^ BigInt(each.codePointAt(0) ?? 0)) * 0x100000001b3n);
+  }
+  return hash.toString(36);
 }
 
 /** Whether a handler wants events from a source. */

@@ -228,8 +228,9 @@ Deno.test("The delivery ID of an event that may come again is made of the event 
     deliverer.internal("JOIN", event(member("@a:a", "join")) as Delivered, again);
     return names.splice(0);
   };
-  assertEquals(run(), ["$1-*.0", "$1-m.room.message.0", "$@a:a-join-JOIN.0"]);
-  assertEquals(run(), ["$1-*.0", "$1-m.room.message.0", "$@a:a-join-JOIN.0"]);
+  const code = registry.forAll[0]?.id.split(".").at(-1);
+  const expected = [`$1-*.${code}`, `$1-m.room.message.${code}`, `$@a:a-join-JOIN.${code}`];
+  assertEquals([run(), run()], [expected, expected]);
   // State may be delivered twice for good reasons, and what is dispatched by hand always is.
   deliverer.event(event(member("@a:a", "join"), SyncStream.JOINED_ROOM | SyncStream.STATE), again);
   deliverer.event(event(message("1")));
