@@ -1,8 +1,8 @@
 /**
  * An account whose token and device are kept in the store: the bot logs in once.
  *
- * Several processes may have the store. Whoever needs tokens reads there whether another has newer
- * ones, and whoever has new ones writes them only in place of those that they come from.
+ * Several processes may have the store. A process that needs tokens reads there whether another has
+ * newer ones; one that has new ones writes them only in place of those that they come from.
  *
  * @module
  */

@@ -111,13 +111,13 @@ export class Bot<C extends Context = Context> extends Composer<C> {
   }
 
   /**
-   * Makes a bot of what the environment says: `MATRIX_URL` and `MATRIX_TOKEN`, or `MATRIX_USER` and
+   * Makes a bot from environment variables: `MATRIX_URL` and `MATRIX_TOKEN`, or `MATRIX_USER` and
    * `MATRIX_PASSWORD`; and, if they are set, `MATRIX_STORE` (a file), `MATRIX_RECOVERY_KEY` or
    * `MATRIX_RECOVERY_KEY_FILE` (which the first start makes, with the key), `MATRIX_ADMINS`,
-   * `MATRIX_WAKE_SECRET`. Where Deno KV is there (`--unstable-kv`, Deno Deploy), it is
-   * the store. With a store that lasts, or a recovery key, the bot encrypts.
+   * `MATRIX_WAKE_SECRET`. Where Deno KV is there (`--unstable-kv`, Deno Deploy), it is the store.
+   * With a store that lasts, or a recovery key, the bot encrypts.
    *
-   * @param options What the environment need not say, or is not to.
+   * @param options More options; each counts in place of what the environment says.
    * @returns The bot.
    * @throws {ValueError} If something is missing; it says what.
    *
@@ -240,10 +240,10 @@ export class Bot<C extends Context = Context> extends Composer<C> {
    * Answers HTTP requests, where no process stays: the homeserver's wakes or transactions, and
    * `/health`. See {@linkcode Client.fetch}.
    *
-   * Two things bring a bot to life there: wakes, once `bot.client.registerWake()` has asked for them, and
-   * {@linkcode Bot.syncOnce} from cron. Unless the bot is started, timers fire with these: a
-   * reminder comes with the first wake or pass after its time, so with cron each minute at most a minute
-   * late. A health check says whether this process is of use, and does nothing else, however often it comes.
+   * Two things bring a bot to life there: wakes, once `bot.client.registerWake()` has asked for
+   * them, and {@linkcode Bot.syncOnce} from cron. Unless the bot is started, timers fire with
+   * these: a reminder comes with the first wake or pass after its time, so with cron each minute at
+   * most a minute late. A health check says whether this process works, and starts nothing.
    *
    * @example
    * ```ts
@@ -296,8 +296,8 @@ export class Bot<C extends Context = Context> extends Composer<C> {
 
   /**
    * Sets the handler for errors that functions throw, in place of the log and `HANDLER_ERROR`. The
-   * end of a conversation is no error. Before, the bot tells the sender of a command that it has
-   * failed: with `saysFailures: false` the handler does that.
+   * end of a conversation is no error. Before that, the bot tells the sender of a command that it
+   * has failed: with `saysFailures: false` the handler does that.
    *
    * @param handler Called with what was thrown, and the context of the function.
    * @returns This bot.
@@ -319,11 +319,11 @@ export class Bot<C extends Context = Context> extends Composer<C> {
   }
 
   /**
-   * Does something at times that come again and again, once each, also when the bot was not there:
-   * then once for all the times that it missed, and `c.late` says how late.
+   * Runs a function on a schedule, as cron does. If the bot was away at some of the times, the
+   * function runs once for all of them, and `c.late` says how late.
    *
-   * A room that the function names stays that one when it is upgraded, also with `followUpgrade()`:
-   * keep which room it is in a session, and change that.
+   * If a room that the function names is upgraded, the function goes on in the old one, also with
+   * `followUpgrade()`: keep the ID of the room in a session, and change it there.
    *
    * @param pattern When, as cron writes it: minute, hour, day, month, weekday.
    * @param handler What to do.
@@ -393,9 +393,10 @@ export class Bot<C extends Context = Context> extends Composer<C> {
   }
 
   /**
-   * A room in which the bot speaks outside of its functions, as a webhook or a timer of your own wants: in
-   * Markdown, encrypted where the room is, as its functions do with `c`. What is called before the bot has
-   * started waits for the start if that is under way; what is called in a function is a step of it.
+   * A room in which the bot speaks outside of its functions, for a webhook or a timer of your own:
+   * in Markdown, encrypted where the room is, as its functions do with `c`. What is called before
+   * the bot has started waits for the start if that is under way; what is called in a function is a
+   * step of it.
    *
    * @param room The room.
    * @param options A thread to speak in.
@@ -514,8 +515,8 @@ export interface Bot<C extends Context = Context> {
    * Adds middleware for reactions with a key, an emoji mostly. They come in clear from nearly all clients, in
    * encrypted rooms too: `c.encryption` is undefined then, and the homeserver may have written them.
    *
-   * @param key The key, or several: any of them. The selectors that some clients add to an emoji count
-   *   for nothing.
+   * @param key The key, or several: any of them. Variation selectors, which some clients add to an
+   *   emoji, are ignored.
    * @param middleware The functions, or trees of them. `c.event` says what was reacted to.
    * @returns A tree that gets the same.
    *
@@ -560,7 +561,7 @@ export interface Bot<C extends Context = Context> {
   ): this;
 
   /**
-   * Adds a command, with more said of it: as above.
+   * Adds a command with options, such as its description for `!help` and schemas of its arguments.
    *
    * @param pattern Its name and arguments.
    * @param options What it does, schemas of its arguments, who may use it.

@@ -9,7 +9,7 @@ import { type Client, type ClientOptions, type Store, ValueError } from "../../m
 import type { MemberEvent } from "../../types.ts";
 import type { AccessOptions, InviteLimit, RateLimit } from "./policy/mod.ts";
 
-/** Something that a bot lives in, in place of a client of its own: an application service. */
+/** What a bot can run in, in place of a client of its own: an application service. */
 export interface BotHost {
   /** The client that delivers events. */
   readonly botClient: Client;
@@ -39,7 +39,7 @@ export interface BotBehaviour extends AccessOptions {
    * like any message. Default: `ignore`.
    */
   unknownCommands?: "answer" | "ignore";
-  /** Whether a user is told that a command has failed. Default: true. */
+  /** Whether the bot tells a user that a command has failed. Default: true. */
   saysFailures?: boolean;
   /**
    * Whether to accept invitations: of all who are heard, of none, or as a function says. Who has
@@ -50,11 +50,11 @@ export interface BotBehaviour extends AccessOptions {
    */
   autoJoin?: boolean | ((invite: MemberEvent) => boolean | Promise<boolean>);
   /**
-   * How much is taken from one user, of all that was sent within a time; what is more is ignored. It
-   * counts when a message was sent, not when it comes: what was said slowly while the bot was away is
-   * taken, up to 1,000 messages beyond what may come now, since the times are what servers say. A user
-   * whose commands are ignored is told, and not again for ten windows. `false`: all. Default: 20 in
-   * 10 seconds.
+   * How much is taken from one user, of all that was sent within a time; what is more is ignored.
+   * It counts when a message was sent, not when it comes: what was said slowly while the bot was
+   * away is taken, up to 1,000 messages beyond what may come now, since the times are what servers
+   * say. The bot tells a user when it begins to ignore their commands, at most once in
+   * ten windows. `false`: all. Default: 20 in 10 seconds.
    */
   rateLimit?: RateLimit | false;
   /**
@@ -63,7 +63,7 @@ export interface BotBehaviour extends AccessOptions {
    * that would wait for more than ten windows are ignored, which the log says. Fifty joins go on at a time, two
    * of them for one inviter. `false`: all are taken at once. Default: 50 of one user in an hour, 500 of all.
    *
-   * @example A bot for whom somebody makes rooms by the hundred
+   * @example A bot that users invite into hundreds of rooms
    * ```ts
    * import { Bot } from "@greenroom/matrix/bot";
    *

@@ -195,8 +195,8 @@ export class Composer<C extends Context = Context> {
    * Adds middleware for reactions with a key, an emoji mostly. They come in clear from nearly all clients, in
    * encrypted rooms too: `c.encryption` is undefined then, and the homeserver may have written them.
    *
-   * @param key The key, or several: any of them. The selectors that some clients add to an emoji count
-   *   for nothing.
+   * @param key The key, or several: any of them. Variation selectors, which some clients add to an
+   *   emoji, are ignored.
    * @param middleware The functions, or trees of them. `c.event` says what was reacted to.
    * @returns A tree that gets the same.
    *
@@ -247,7 +247,7 @@ export class Composer<C extends Context = Context> {
     ...middleware: readonly Middleware<Narrowed<C, CommandContext<Args<P>>>>[]
   ): this;
   /**
-   * Adds a command, with more said of it: as above.
+   * Adds a command with options, such as its description for `!help` and schemas of its arguments.
    *
    * @param pattern Its name and arguments.
    * @param options What it does, schemas of its arguments, who may use it.

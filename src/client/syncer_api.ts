@@ -60,10 +60,10 @@ export interface SyncerAPI extends HandlersAPI {
    * has answered this client, such an answer counts as a proxy's while the server is away; at any
    * time, so does a failure (5xx), a refusal (403, 429), or no answer.
    *
-   * If the homeserver refuses the place to go on from, as after its database was restored, or where another
-   * server has its name, the sync begins at the start after a few tries, without what was handled: `SYNC_ERRORED`
-   * says so with a {@linkcode StoreError}. Rooms of which the server shows nothing that was handled before
-   * have a `GAP`, and their timelines are history.
+   * If the homeserver refuses the place to go on from, as after its database was restored, or where
+   * another server has its name, the sync begins at the start after a few tries, without what was
+   * handled: `SYNC_ERRORED` says so with a {@linkcode StoreError}. A room in which the server shows
+   * no event that was handled before has a `GAP`, and its timeline counts as history.
    *
    * When it resolves, handlers have settled and the requests of encryption have ended: the client
    * does not use the store until its next call. That takes no longer than `closeTimeout`; handlers

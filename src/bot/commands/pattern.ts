@@ -105,15 +105,16 @@ export interface CommandOptions<P extends string, S extends Schemas<P> = Schemas
    */
   args?: S;
   /**
-   * Who may use it: everybody, the bot's admins, or whom a function lets. It does not exist for
-   * others. Default: `everybody`.
+   * Who may use it: everybody, the bot's admins, or users that a function accepts. For others the
+   * command does not exist. Default: `everybody`.
    */
   access?: "everybody" | "admins" | ((asking: Asking) => boolean | Promise<boolean>);
   /**
-   * Whether it is taken only from an encrypted message, and what it asks is answered only by what is encrypted.
-   * A message in clear may be of somebody who has stolen a user's token, in a room made for it, or the
-   * homeserver's: take this for what does harm. How far the devices of users are to be trusted, and of which
-   * they are: `accept`, and `access` by `encryption.senderTrust`. Default: as the bot's `encryptedOnly`.
+   * Whether it is taken only from an encrypted message, and what it asks is answered only by what
+   * is encrypted. A message in clear may be the homeserver's, or an attacker's who has stolen a
+   * user's token: set this for commands that can do harm. The client's `accept` says which devices
+   * of users are trusted; a function for `access` finds in `encryption.senderTrust` how far.
+   * Default: as the bot's `encryptedOnly`.
    *
    * @example
    * ```ts

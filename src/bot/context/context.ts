@@ -99,16 +99,16 @@ const LONGEST_WAIT = 30 * DAY;
 export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown>
   extends EventContext<E, Arguments> {
   /**
-   * Asks, and waits for an answer, which may take days and restarts: nothing of the handler stays in
-   * memory. When the answer comes, the handler runs again from its beginning; what `c` did before is
-   * not done again, and returns what it returned then. Whatever else a handler does before it asks
-   * belongs into {@linkcode RoomContext.step}.
-   * What it threw it throws again: errors of Greenroom and JavaScript of the same class, others as a
-   * {@linkcode ConversationError} with their name.
+   * Asks, and waits for an answer, which may take days and restarts: nothing of the handler stays
+   * in memory. When the answer comes, the handler runs again from its beginning; what `c` did
+   * before is not done again, and returns what it returned then. All else that a handler does
+   * before it asks belongs into {@linkcode RoomContext.step}. What it threw it throws again: errors
+   * of Greenroom and JavaScript of the same class, others as a {@linkcode ConversationError} with
+   * their name.
    *
    * A command is no answer, nor is an event that several wait for: only the latest who asked gets
-   * it. With `!cancel` the user ends the conversation, and is told so unless the function says something
-   * itself when it catches the {@linkcode ConversationEndedError}.
+   * it. With `!cancel` the user ends the conversation. The bot says so, unless the function says
+   * something itself when it catches the {@linkcode ConversationEndedError}.
    *
    * @param question What to say; undefined: nothing.
    * @param options What is an answer, and how long to wait.

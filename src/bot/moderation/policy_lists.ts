@@ -48,7 +48,7 @@ export interface PolicyEvent {
 
 /** Options of {@link PolicyLists}. */
 export interface PolicyListsOptions {
-  /** Users, servers and rooms that no rule fits, whatever it says. Default: none. */
+  /** Users, servers and rooms that no rule counts for. Default: none. */
   spare?: Iterable<string>;
   /**
    * How many rules are kept; more are left out. Of rules with `?` or more than one star, no more are kept of a

@@ -42,8 +42,8 @@ const MAX_COMPARED = 50_000_000;
  * Makes a server ACL of the rules that say which servers to ban.
  *
  * The own server always stays in: rules that fit it are left out, and said in `skipped`; if `base`
- * does not let it in, it is added. Names that a wider glob covers are left out, as far as that takes
- * a fraction of a second at most, whatever the globs are.
+ * does not let it in, it is added. Names that a wider glob covers are left out, as far as they are
+ * found in a fraction of a second.
  *
  * @param lists The rules.
  * @param options The own server, and what else the ACL says.
@@ -140,8 +140,8 @@ function coveredBy(wide: readonly string[]): (name: string) => boolean {
 /** Options of {@link updateServerAcl}. */
 export interface UpdateServerAclOptions {
   /**
-   * What the ACL says beside the rules. Default: what it says now, so that nobody is let in again
-   * whom somebody else keeps out; and who was kept out by a rule that has ended stays out.
+   * What the ACL says beside the rules. Default: what it says now. So servers that others have kept
+   * out stay out, and those whose rule has ended too.
    */
   base?: Readonly<Partial<RoomServerAclContent>>;
 }

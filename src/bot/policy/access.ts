@@ -22,7 +22,7 @@ export interface AccessOptions {
    * character, like `@*:example.org`. Default: everybody.
    */
   allow?: readonly string[];
-  /** These users are not heard, whatever `allow` says. Default: none. */
+  /** These users are not heard, even if `allow` lists them. Default: none. */
   deny?: readonly string[];
   /** Only in these rooms does it hear. Default: in all. */
   rooms?: readonly RoomID[];
@@ -32,10 +32,11 @@ export interface AccessOptions {
    */
   admins?: Admins;
   /**
-   * Whether it hears only what comes encrypted: messages, reactions, votes, in whatever room. What comes in
-   * clear may be the homeserver's, or of somebody who has stolen a token, and is ignored; the bot asks
-   * nothing where nothing is encrypted. What no client encrypts is heard as ever: state, members, invitations,
-   * redactions. For some commands alone: {@linkcode CommandOptions.encryptedOnly}. Default: false.
+   * Whether it hears only what comes encrypted: messages, reactions, votes, in any room. What comes
+   * in clear may be the homeserver's, or of somebody who has stolen a token, and is ignored; the
+   * bot asks nothing where nothing is encrypted. What no client encrypts is heard as ever: state,
+   * members, invitations, redactions. For some commands alone: {@linkcode
+   * CommandOptions.encryptedOnly}. Default: false.
    */
   encryptedOnly?: boolean;
 }

@@ -23,7 +23,7 @@ export type MessageOf<Kind extends keyof MessageTypeContents> = MessageEvent<
   MessageTypeContents[Kind]
 >;
 
-/** An `m.room.message` of whatever `msgtype`. */
+/** An `m.room.message` of any `msgtype`. */
 export type AnyMessage = MessageEvent<"m.room.message", RoomMessageContent>;
 /**
  * An event of a poll, which has no type of its own in Greenroom.

@@ -19,10 +19,10 @@ const ROW = /^ {0,3}\|(?!\|)/;
 const MAX_COLUMNS = 100;
 
 /**
- * Makes Markdown whole that is still being written, as when a model's answer streams: fences of
- * code, spans of code, emphasis, spoilers and tables are closed; marks that may yet become
- * anything, and the address of a link that is not complete, are held back. So each step of a growing
- * text can be formatted, and looks like the text at its end.
+ * Completes Markdown that is still being written, as when a model's answer streams: fences of code,
+ * spans of code, emphasis, spoilers and tables are closed; marks and addresses of links that are
+ * not complete yet are held back. So each step of a growing text can be formatted, and looks like
+ * the text at its end.
  *
  * The complete text is to be formatted as it is, without this. The time is linear in the length of
  * the text.

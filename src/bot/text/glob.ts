@@ -19,8 +19,8 @@ export interface Glob {
 }
 
 /**
- * Reads a pattern. Whatever it is, matching takes no more than 255 steps for each of 255 characters,
- * some ten microseconds.
+ * Reads a pattern. Matching takes at most 255 steps for each of 255 characters, some ten
+ * microseconds.
  *
  * @param pattern The pattern.
  * @example

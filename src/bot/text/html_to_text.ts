@@ -31,7 +31,7 @@ const PILL = /<a href="https:\/\/matrix\.to\/#\/[^"]*">/g;
  *
  * The library that does it is loaded at the first call.
  *
- * @param html HTML of anybody's.
+ * @param html HTML from anybody.
  * @returns The text.
  * @example
  * ```ts

@@ -136,9 +136,9 @@ export function findMatrixLinks(text: string): MatrixLink[] {
 /**
  * Whether a message mentions a user.
  *
- * What its `m.mentions` says counts, and nothing else. Clients that know no `m.mentions` mention a
- * user by a link, or by a name at the beginning of a line that is no quote: the display name, the
- * user ID or its local part, with a colon, a comma or a space behind it.
+ * If it has `m.mentions`, only that counts. Clients that know no `m.mentions` mention a user by a
+ * link, or by a name at the beginning of a line that is no quote: the display name, the user ID or
+ * its local part, with a colon, a comma or a space behind it.
  *
  * @param content The content of the message, as it was received.
  * @param userId The user.
@@ -175,7 +175,7 @@ export function mentionsRoom(content: unknown): boolean {
 const AFTER_NAME = /^(?:\s*[:,;!]+\s*|\s+|$)/;
 
 /**
- * Takes the name away by which a text speaks to a user.
+ * Removes a user's name from the beginning of a text that speaks to the user.
  *
  * @param text What was said, in plain text.
  * @param userId The user.

@@ -94,9 +94,9 @@ function eventId(value: unknown): EventID | undefined {
 const FIRST_LINE = /^> (?:\* )?<@[^>\n]{1,255}>/;
 
 /**
- * Takes the quote away that clients put in front of a reply up to version 1.12 of the
- * specification: lines that begin with `>`, the first one with the user ID of who is quoted. Any
- * other text, and a quote that the user wrote, stays as it is.
+ * Removes the quote that clients put in front of a reply up to version 1.12 of the specification:
+ * lines that begin with `>`, the first one with the user ID of who is quoted. Any other text, and a
+ * quote that the user wrote, stays as it is.
  *
  * @param body The `body` of a message that is a reply.
  * @returns What the user said.
