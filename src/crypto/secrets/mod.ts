@@ -16,6 +16,7 @@ export {
   decodeRecoveryKey,
   encodeRecoveryKey,
   KEY_BYTES,
+  KEY_OF_BOT,
   keyOfPassphrase,
   newHashing,
   openerOf,

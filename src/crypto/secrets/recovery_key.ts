@@ -24,6 +24,9 @@ const CHARACTERS = 48;
 /** Base58 as Bitcoin has it: without 0, O, I and l. */
 const BASE58 = /^[1-9A-HJ-NP-Za-km-z]*$/;
 
+/** Where the key is that a bot was given, for errors that say to check it. */
+export const KEY_OF_BOT = "(a bot: MATRIX_RECOVERY_KEY, or its file)";
+
 /** Writes a key of 32 bytes. */
 export function encodeRecoveryKey(key: Uint8Array): string {
   const bytes = Uint8Array.of(...PREFIX, ...key, 0);
@@ -67,7 +70,7 @@ function parityOf(bytes: Uint8Array): number {
 }
 
 function mistyped(why: string): SecretStorageError {
-  const mend = "compare it with what was written down (a bot: MATRIX_RECOVERY_KEY, or its file)";
+  const mend = `compare it with what was written down ${KEY_OF_BOT}`;
   const message = `Cannot read the recovery key: ${why}; ${mend}`;
   return new SecretStorageError(message, { problem: "mistyped" });
 }

@@ -12,6 +12,7 @@ import {
   decodeRecoveryKey,
   hashingOf,
   isSecretName,
+  KEY_OF_BOT,
   type KeyDescription,
   keyOfPassphrase,
   readDescription,
@@ -202,7 +203,7 @@ export async function unlock(
     throw new SecretStorageError(
       by.passphrase === undefined
         ? `Cannot open the secret storage: the recovery key is not that of its key ${shown(keyId)}; ` +
-          "give the newest one of this account (a bot: MATRIX_RECOVERY_KEY, or its file)"
+          `give the newest one of this account ${KEY_OF_BOT}`
         : `Cannot open the secret storage: the passphrase is not that of its key ${shown(keyId)}, ` +
           "or the server changed how the key is made from it; check it, or use the recovery key",
       { problem: "wrong-key" },
@@ -286,10 +287,8 @@ async function decryptsOne(key: StorageKey, all: AccountData): Promise<boolean> 
   const proofs = secretsFor(all, key.keyId);
   if (proofs.length === 0) {
     throw new SecretStorageError(
-      `Cannot open the secret storage: nothing shows whether this is its key ${
-        shown(key.keyId)
-      }, for the server ` +
-        "has no check value and no secret of it; make a new key with secretStorage.reset()",
+      `Cannot open the secret storage: nothing shows whether this is its key ${shown(key.keyId)}, for ` +
+        "the server has no check value and no secret of it; make a new key with secretStorage.reset()",
       { problem: "unverifiable" },
     );
   }
