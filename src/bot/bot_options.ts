@@ -35,8 +35,8 @@ export interface BotBehaviour extends AccessOptions {
   /** Whether there is a command `help` that lists the others; `cancel` is there anyway. Default: true. */
   help?: boolean;
   /**
-   * What becomes of a command that is not there: it is answered, or goes on to the other functions
-   * like any message. Default: `ignore`.
+   * What happens with a command that does not exist: the bot answers it, or it goes on to the other
+   * functions like any message. Default: `ignore`.
    */
   unknownCommands?: "answer" | "ignore";
   /** Whether the bot tells a user that a command has failed. Default: true. */
@@ -50,11 +50,11 @@ export interface BotBehaviour extends AccessOptions {
    */
   autoJoin?: boolean | ((invite: MemberEvent) => boolean | Promise<boolean>);
   /**
-   * How much is taken from one user, of all that was sent within a time; what is more is ignored.
-   * It counts when a message was sent, not when it comes: what was said slowly while the bot was
-   * away is taken, up to 1,000 messages beyond what may come now, since the times are what servers
-   * say. The bot tells a user when it begins to ignore their commands, at most once in
-   * ten windows. `false`: all. Default: 20 in 10 seconds.
+   * How many updates of one user are handled that were sent within a time; more are ignored. What
+   * counts is when a message was sent, not when it comes: what was said slowly while the bot was
+   * away is handled, up to 1,000 messages beyond what may come now, since the times are what
+   * servers say. The bot tells a user when it begins to ignore their commands, at most once in ten
+   * windows. `false`: all. Default: 20 in 10 seconds.
    */
   rateLimit?: RateLimit | false;
   /**

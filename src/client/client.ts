@@ -4105,8 +4105,9 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
   shareGroupSession(roomId: RoomID): Promise<ShareReport>;
 
   /**
-   * Whether a room is encrypted: a room that was seen encrypted stays so, whatever the server says later.
-   * The server is asked where nothing here says so, unless syncs would have shown it.
+   * Whether a room is encrypted: once a room was seen encrypted it counts as encrypted, even if the
+   * server says otherwise later. The client asks the server if it does not know, unless syncs would
+   * have shown it.
    *
    * @param roomId The room.
    * @param options Request options, for what has to be looked up.
@@ -4129,10 +4130,10 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * sets the push rule. Call it when the bot is deployed, and from time to time: it is one or two
    * requests if everything is as it should be.
    *
-   * No event tells of these, so nothing wakes the bot for them; a pass handles them, at the next wake or
-   * by cron: messages to the device (room keys that come late too), typing, receipts, presence,
-   * account data, what the own user does with another device, and what Synapse deletes with the
-   * events of a forgotten room.
+   * The homeserver does not wake the bot for these; the next pass handles them, by another wake or
+   * by cron: messages to the device (room keys that come late too), typing,
+   * receipts, presence, account data, what the own user does with another device, and what Synapse
+   * deletes with the events of a forgotten room.
    *
    * @param url The address, https; http only on this machine. A homeserver accepts no other path
    *   than `/_matrix/push/v1/notify`, which is added to an address without one; a query is kept.
@@ -4154,10 +4155,10 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
   /**
    * Does work with the guarantees of a handler: what it sends has transaction IDs made of its name,
    * so that the server stores it once, however often the work is done; and what it changes with
-   * `ctx.updateSession()` is committed together, when it has ended. So work that is due at a time,
-   * and noted in a session, can be done once, through crashes.
+   * `ctx.updateSession()` is committed together, when it has ended. So work that a session plans
+   * for a time is done once, even through crashes.
    *
-   * @param name The same whenever it is the same work, and of no other. 1 to 200 characters.
+   * @param name A name that this work alone has, the same each time. 1 to 200 characters.
    * @param work What to do.
    * @returns What the work returned, when its changes are committed.
    * @throws {ValueError} If the name is empty or too long; what the work throws.

@@ -50,19 +50,18 @@ const MAX_TIME_LIMIT = 600_000;
  */
 export interface ClientLeaseOptions {
   /**
-   * How long others leave the device alone after a sign of life of this process, which comes three
-   * times as often, in milliseconds: from 1,000 to 600,000. That long may the process be paused, or
-   * cut off from the store, before another may take its place: when it goes on then it can write
-   * nothing, and the client ends. And that long does a restart wait after the process was killed,
-   * if the store has no {@link Store.lock | locks}; with a store in a file it does not wait.
-   * Default: 15,000.
+   * How long this process keeps the device after it last renewed the lease, in milliseconds: from
+   * 1,000 to 600,000. It renews three times in that time. If it is paused, or cut off from the
+   * store, for longer, another process may take the device: this one can write nothing then, and
+   * the client ends. A restart after the process was killed waits as long, if the store has no
+   * {@link Store.lock | locks}; with a store in a file it does not wait. Default: 15,000.
    */
   duration?: number;
   /**
    * What to do while another process holds the device. With `wait` everything that needs the store
-   * waits, which the log says, until the other releases it, has ended (as a lock shows), or gives
-   * no sign of life for the time of its lease; with `refuse` the client ends, and `client.done`
-   * rejects with what was caused by a `StoreInUseError`. Default: `wait`.
+   * waits, which the log says, until the other releases it, has ended (as a lock shows), or has not
+   * renewed its lease in time; with `refuse` the client ends, and `client.done` rejects with what
+   * was caused by a `StoreInUseError`. Default: `wait`.
    */
   held?: "wait" | "refuse";
   /**
@@ -73,8 +72,8 @@ export interface ClientLeaseOptions {
 }
 
 /**
- * How a {@linkcode Client} is made: a homeserver, as `baseUrl` or `api`, or a user to find it by,
- * as `mxid`, is all it must have.
+ * How a {@linkcode Client} is made. It must have a homeserver, as `baseUrl` or `api`, or a user to
+ * find it by, as `mxid`.
  */
 export interface ClientOptions extends Omit<HTTPAPIOptions, "baseUrl"> {
   /**
@@ -85,7 +84,7 @@ export interface ClientOptions extends Omit<HTTPAPIOptions, "baseUrl"> {
    * only, or from a domain on this machine to this machine. Give the address to avoid that.
    */
   baseUrl?: string | URL;
-  /** A transport that is there already, in place of one made of the other options. */
+  /** A transport that exists already, in place of one made from the other options. */
   api?: HTTPAPI;
   /**
    * The acting user. Default: the owner of the access token; the server is asked when it
@@ -131,9 +130,9 @@ export interface ClientOptions extends Omit<HTTPAPIOptions, "baseUrl"> {
   /** Completes member events that are sent by hand. Default: with the profile that is known. */
   fillMemberEventCallback?: FillMemberEventCallback;
   /**
-   * What a restart with the same store goes on from. With `at-least-once` it is what handlers have
-   * settled for, so that an event whose handler was cut off comes again; with `at-most-once` it is
-   * what was received. Default: `at-least-once`.
+   * Where a restart with the same store goes on. With `at-least-once`, after the last events whose
+   * handlers have settled: an event whose handler was cut off comes again. With `at-most-once`,
+   * after the last events that were received. Default: `at-least-once`.
    */
   deliver?: "at-least-once" | "at-most-once";
   /** How many handlers may be at work before the next response waits for them. Default: 10,000. */

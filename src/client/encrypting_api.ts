@@ -70,8 +70,9 @@ export interface EncryptingAPI {
    */
   shareGroupSession(roomId: RoomID): Promise<ShareReport>;
   /**
-   * Whether a room is encrypted: a room that was seen encrypted stays so, whatever the server says later.
-   * The server is asked where nothing here says so, unless syncs would have shown it.
+   * Whether a room is encrypted: once a room was seen encrypted it counts as encrypted, even if the
+   * server says otherwise later. The client asks the server if it does not know, unless syncs would
+   * have shown it.
    *
    * @param roomId The room.
    * @param options Request options, for what has to be looked up.

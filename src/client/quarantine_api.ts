@@ -10,9 +10,9 @@ import type { DispatcherHandlers } from "../actors/dispatcher/dispatcher.ts";
 import { type OpenableStore, told } from "../actors/store/mod.ts";
 
 /**
- * Events that are left out for a time, since the process has ended again and again while they were
- * handled: in three lives within five seconds, or in twenty that lasted longer. Lives that ended by
- * `stop()` or `close()` do not count.
+ * Events that are left out for a time, since the process has crashed again and again while they
+ * were handled: three times within five seconds after that began, or twenty times later. An end by
+ * `stop()` or `close()` does not count.
  *
  * Each is kept in the `store`, with what it says, at most 100 of them and 4 MiB, and tried again by
  * itself while the client syncs: after 10 seconds, then a minute, 10 minutes, an hour, six hours,

@@ -117,10 +117,10 @@ export interface TasksAPI {
   /**
    * Does work with the guarantees of a handler: what it sends has transaction IDs made of its name,
    * so that the server stores it once, however often the work is done; and what it changes with
-   * `ctx.updateSession()` is committed together, when it has ended. So work that is due at a time,
-   * and noted in a session, can be done once, through crashes.
+   * `ctx.updateSession()` is committed together, when it has ended. So work that a session plans
+   * for a time is done once, even through crashes.
    *
-   * @param name The same whenever it is the same work, and of no other. 1 to 200 characters.
+   * @param name A name that this work alone has, the same each time. 1 to 200 characters.
    * @param work What to do.
    * @returns What the work returned, when its changes are committed.
    * @throws {ValueError} If the name is empty or too long; what the work throws.

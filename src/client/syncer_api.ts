@@ -285,8 +285,8 @@ export class SyncStore {
   }
 
   /**
-   * Moves to another position, for the next sync. A sync that is running overwrites it with what it
-   * is being answered: stop it first.
+   * Moves to another position, for the next sync. A running sync overwrites it with its next
+   * answer: stop the sync first.
    *
    * @param nextBatch The token to ask with; undefined starts from the beginning.
    */

@@ -6,7 +6,7 @@
 
 import type { RequestOptions } from "../api/http/mod.ts";
 
-/** How a client answers those who wake it: the option `wake` of a client. */
+/** How a homeserver wakes a client: the client's option `wake`. */
 export interface WakeOptions {
   /**
    * A secret of your own, the same in all instances of the bot: at least 16 characters, random.
@@ -55,10 +55,10 @@ export interface WakeAPI {
    * sets the push rule. Call it when the bot is deployed, and from time to time: it is one or two
    * requests if everything is as it should be.
    *
-   * No event tells of these, so nothing wakes the bot for them; a pass handles them, at the next wake or
-   * by cron: messages to the device (room keys that come late too), typing, receipts, presence,
-   * account data, what the own user does with another device, and what Synapse deletes with the
-   * events of a forgotten room.
+   * The homeserver does not wake the bot for these; the next pass handles them, by another wake or
+   * by cron: messages to the device (room keys that come late too), typing,
+   * receipts, presence, account data, what the own user does with another device, and what Synapse
+   * deletes with the events of a forgotten room.
    *
    * @param url The address, https; http only on this machine. A homeserver accepts no other path
    *   than `/_matrix/push/v1/notify`, which is added to an address without one; a query is kept.

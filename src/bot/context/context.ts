@@ -50,7 +50,7 @@ export interface AskOptions<Q extends Query> extends Pick<WriteOptions, "format"
 export interface WaitOptions<Q extends Query> extends Omit<AskOptions<Q>, "check" | "format" | "mentions"> {
   /** The event that reactions have to be to. Default: none, reactions are no answers. */
   reactionTo?: EventID;
-  /** Whether an event is an answer: others go on as if nobody waited. Default: all that fit are. */
+  /** Whether an event is an answer; others go on to the other functions. Default: all that fit are. */
   accept?: (answer: Context<EventOfQuery<Q>>) => boolean | Promise<boolean>;
 }
 
@@ -220,10 +220,10 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown>
    * encrypted room a reaction in clear is no answer, unless `clearReactions` says so, and the question names
    * the words instead.
    *
-   * Yes are ✅, ☑️, ✔️, 👍, and `yes`, `y`, `yeah`, `yep`, `yes please`, `sure`, `ok`, `okay`; no are ❌,
-   * ✖️, 👎, and `no`, `n`, `nope`, `no thanks`, `no thank you`. Case, punctuation and emoji at the end, and
-   * the colour of a hand make no difference: "Yes! 🌳" is a yes. Whatever else is said goes on as if nobody
-   * had asked: "yes but no", and "yes 👎".
+   * Yes are ✅, ☑️, ✔️, 👍, and `yes`, `y`, `yeah`, `yep`, `yes please`, `sure`, `ok`, `okay`; no are
+   * ❌, ✖️, 👎, and `no`, `n`, `nope`, `no thanks`, `no thank you`. Case, punctuation and emoji at
+   * the end, and skin tones make no difference: "Yes! 🌳" is a yes. Any other message is no answer,
+   * and goes on to the other functions: "yes but no", and "yes 👎".
    *
    * @param question What to say.
    * @param options Who is asked, and how long to wait; the words of another language; whether reactions in

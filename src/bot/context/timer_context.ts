@@ -25,8 +25,8 @@ export class TimerContext extends RoomContext {
   /** The time for which it was set. */
   readonly due: Date;
   /**
-   * How late it is, in milliseconds, however little: the bot was not there, or had too much to do. A
-   * reminder that is a text says when it was due from five minutes on.
+   * How late it is, in milliseconds: the bot was away, or busy. A reminder with a text says when it
+   * was due if it is more than five minutes late.
    */
   readonly late: number;
   /** The `data` with which the reminder was set; undefined for schedules. */

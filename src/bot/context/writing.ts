@@ -12,8 +12,8 @@ import { splitMessage } from "../text/mod.ts";
 /** Options of methods that send text, like {@linkcode BotRoom.send}. */
 export interface WriteOptions {
   /**
-   * What the text is written in. `plain` shows it as it is, and nobody is notified by what stands in
-   * it: the way to repeat what others wrote. Default: `markdown`.
+   * What the text is written in. `plain` shows it as it is, and nobody is notified by what stands
+   * in it: use it to repeat what others wrote. Default: `markdown`.
    */
   format?: "markdown" | "html" | "plain";
   /**
@@ -22,14 +22,15 @@ export interface WriteOptions {
    */
   msgtype?: "m.notice" | "m.text" | "m.emote";
   /**
-   * Who is notified: users, or `room` for everybody in it, and nobody else, whoever is linked in the
-   * text. Of a text in several messages, by the first. Default: in a reply the user who is answered;
-   * and the users to whom there are links in Markdown or HTML, but not in quotes or code.
+   * Who is notified: users, or `room` for everybody in it. Links in the text then notify nobody
+   * else. If the text takes several messages, the first one notifies. Default: in a reply the user
+   * who is answered; and the users to whom there are links in Markdown or HTML, but not in quotes
+   * or code.
    */
   mentions?: readonly (UserID | "room")[];
   /**
-   * Names what is sent, where its text differs when a crash makes the handler run again, like a
-   * model's answer: then it is sent once all the same.
+   * Names what is sent, so that it is sent once even if its text differs when the handler runs
+   * again after a crash, as a model's answer does.
    */
   sendKey?: string;
 }

@@ -43,8 +43,8 @@ export interface PollOptions {
   /** How many answers one may select. Default: 1. */
   maxSelections?: number;
   /**
-   * Whether the votes are only shown when the poll has ended. Everybody gets them nevertheless: it
-   * is only clients that do not show them. Default: `false`.
+   * Whether the votes are only shown when the poll has ended. The server sends them to everybody
+   * all the same: only clients hide them. Default: `false`.
    */
   undisclosed?: boolean;
 }

@@ -31,8 +31,8 @@ export class ConversationError extends MatrixError {
 }
 
 /**
- * A question got no answer. A function that does not catch it, or throws it again, ends the conversation
- * without a word: it reaches neither `bot.catch()` nor an error boundary.
+ * A question got no answer. A function that does not catch it, or throws it again, ends the
+ * conversation silently: it reaches neither `bot.catch()` nor an error boundary.
  *
  * A user who says `!cancel` gets one answer: what the function says when it catches this, or `Cancelled.`
  * if it says nothing.

@@ -39,7 +39,7 @@ export type AnyPollEvent = MessageEvent<string, JsonObject>;
  * Own events, history, and what was said before the bot's very first start reach no handler.
  */
 export interface Queries {
-  /** Any message but edits and notices. */
+  /** Any message except edits and notices. */
   "message": AnyMessage;
   /** What someone said, without notices and emotes. */
   "message:text": MessageOf<"m.text">;
@@ -65,7 +65,7 @@ export interface Queries {
   "reaction": EventOf<"m.reaction">;
   /** An event was redacted. */
   "redaction": EventOf<"m.room.redaction">;
-  /** A picture that stands for itself, without a message around it. */
+  /** A sticker: an image that is an event of its own. */
   "sticker": EventOf<"m.sticker">;
   /** The bot was invited into a room. */
   "invite": MemberEvent;
@@ -98,7 +98,7 @@ export interface Queries {
    */
   "poll:vote": AnyPollEvent;
   /**
-   * Nobody can answer any more.
+   * A poll ended.
    *
    * @experimental It uses the unstable form of MSC3381: a minor version may change it.
    */
