@@ -1,115 +1,15 @@
 /** Who claims a session: what stays of the claims of several users and devices. */
 
 import { assert, assertEquals, assertFalse } from "@std/assert";
-import { ClaimJudge } from "../../../src/crypto/megolm/session_owner.ts";
-import type { CryptoDevice } from "../../../src/crypto/devices/user_record.ts";
-import {
-  claimsOf,
-  inboundKey,
-  type InboundRecord,
-  isShareable,
-  type OwnerClaim,
-  withClaims,
-} from "../../../src/crypto/megolm/inbound_record.ts";
-import { SessionClaims } from "../../../src/crypto/megolm/session_claims.ts";
-import { type UnusedLimits, UnusedSessions } from "../../../src/crypto/megolm/unused_sessions.ts";
-import type { UserID } from "../../../src/types/ids.ts";
-import { ALICE, MALLORY, ME, newDevice, Receiver, ROOM } from "./support.ts";
+import { inboundKey } from "../../../src/crypto/megolm/inbound_record.ts";
+import { ClaimsStage, ONE } from "./claims_stage.ts";
+import { ALICE, MALLORY, ME, ROOM } from "./support.ts";
 
-const [ONE, TWO] = ["one", "two"] as const;
+const TWO = "two";
 const CAROL = "@carol:example.org";
 
-/** Claims on sessions, kept as the sessions' records keep them. */
-class Stage {
-  readonly receiver = new Receiver();
-  readonly forgotten: string[] = [];
-  readonly claims: SessionClaims;
-  #devices = 0;
-
-  constructor(limits: UnusedLimits = { ofUser: 100, inAll: 100 }) {
-    this.claims = new SessionClaims({
-      judge: new ClaimJudge(this.receiver.context, this.receiver.devices),
-      unused: new UnusedSessions(limits),
-      forget: (_tx, { sessionId }) => this.forgotten.push(sessionId),
-    });
-  }
-
-  device(userId: UserID, trust: CryptoDevice["trust"] = "unsigned"): CryptoDevice {
-    const deviceId = `D${++this.#devices}`;
-    return this.receiver.devices.put(newDevice(this.receiver, userId, { deviceId, trust }));
-  }
-
-  /** A device claims a session; whether that says anything new. */
-  claim(
-    { userId, curve25519, ed25519 }: CryptoDevice,
-    sessionId: string = ONE,
-    { kept = false, ...more }: Partial<OwnerClaim> & { readonly kept?: boolean } = {},
-  ): Promise<boolean> {
-    return this.receiver.step(async (tx) => {
-      const key = inboundKey(ROOM, sessionId);
-      const record = await tx.get(key);
-      const claim = { userId, senderKey: curve25519, senderEd25519: ed25519, sharedHistory: true, ...more };
-      const claimed = await this.claims.add(tx, { roomId: ROOM, sessionId }, { record, claim, kept });
-      if (claimed !== undefined) tx.set(key, { state: new Uint8Array(), firstIndex: 0, ...claimed });
-      return claimed !== undefined;
-    });
-  }
-
-  /** A message of the first session comes from a user who claims it; whether that says anything new. */
-  message(userId: UserID, { isUsed = true } = {}): Promise<boolean> {
-    return this.receiver.step(async (tx) => {
-      const session = { roomId: ROOM, sessionId: ONE };
-      const key = inboundKey(ROOM, ONE);
-      const record = await tx.get(key);
-      const set = record && await claimsOf(tx, session, { record, userId });
-      assert(record && set);
-      const claimed = await this.claims.met(tx, session, { record, userId, set, isUsed });
-      if (claimed !== undefined) tx.set(key, withClaims(record, claimed));
-      return claimed !== undefined;
-    });
-  }
-
-  /** Whose the first session most likely is, how many others claim it, and how many records say so. */
-  async standing() {
-    const record = await this.record();
-    const records = await this.receiver.vault.list(["crypto", "inbound_claims", ROOM, ONE]);
-    return { first: record?.claims[0]?.userId, others: record?.others?.count, records: records.length };
-  }
-
-  record(sessionId: string = ONE): Promise<InboundRecord | undefined> {
-    return this.receiver.step((tx) => tx.get(inboundKey(ROOM, sessionId)));
-  }
-
-  /** The keys of the devices that claim a session for a user. */
-  async keysOf(userId: UserID, sessionId: string = ONE): Promise<string[] | undefined> {
-    const record = await this.record(sessionId) ?? { claims: [] };
-    const session = { roomId: ROOM, sessionId };
-    const set = await this.receiver.step((tx) => claimsOf(tx, session, { record, userId }));
-    return set?.claims.map(({ senderKey }) => senderKey);
-  }
-
-  /** The best founded claim of the first session. */
-  async best(): Promise<OwnerClaim | undefined> {
-    const record = await this.record() ?? { claims: [] };
-    const session = { roomId: ROOM, sessionId: ONE };
-    return await this.receiver.step((tx) => this.claims.best(tx, session, record));
-  }
-
-  /** Whether the first session's key may be shared with users who are invited later. */
-  async shares(): Promise<boolean> {
-    const record = await this.record();
-    return record !== undefined && isShareable(record);
-  }
-
-  async includes({ curve25519: senderKey }: CryptoDevice): Promise<boolean> {
-    const record = await this.record() ?? { claims: [] };
-    const session = { roomId: ROOM, sessionId: ONE };
-    return await this.receiver.step((tx) => this.claims.include(tx, session, { record, senderKey }));
-  }
-}
-
 Deno.test("each user's claims are kept apart", async () => {
-  const stage = new Stage();
+  const stage = new ClaimsStage();
   const [alice, mallory, other] = [stage.device(ALICE), stage.device(MALLORY), stage.device(ALICE)];
   assert(await stage.claim(alice));
   assert(await stage.includes(alice));
@@ -125,7 +25,7 @@ Deno.test("each user's claims are kept apart", async () => {
 });
 
 Deno.test("the 32 claims of a user make room only for a better founded one", async () => {
-  const stage = new Stage();
+  const stage = new ClaimsStage();
   for (let count = 0; count < 32; count++) assert(await stage.claim(stage.device(ALICE)));
   assertFalse(await stage.claim(stage.device(ALICE)));
   const signed = stage.device(ALICE, "cross-signed");
@@ -134,8 +34,27 @@ Deno.test("the 32 claims of a user make room only for a better founded one", asy
   assertEquals([keys?.length, keys?.includes(signed.curve25519)], [32, true]);
 });
 
+Deno.test("the best founded claim is the best of the likeliest owner's, whatever others' are", async () => {
+  const stage = new ClaimsStage();
+  await stage.claim(stage.device(ALICE));
+  const signed = stage.device(ALICE, "cross-signed");
+  await stage.claim(signed);
+  assertEquals((await stage.best())?.senderKey, signed.curve25519);
+  await stage.message(ALICE);
+  await stage.claim(stage.device(MALLORY, "verified"));
+  assertEquals((await stage.best())?.senderKey, signed.curve25519);
+});
+
+Deno.test("a claim that is to be kept makes room for no other", async () => {
+  const stage = new ClaimsStage({ ofUser: 1, inAll: 100 });
+  const kept = true;
+  await stage.claim(stage.device(ALICE), ONE, { kept });
+  for (const sessionId of [TWO, "three"]) await stage.claim(stage.device(ALICE), sessionId);
+  assertEquals([stage.forgotten, (await stage.record())?.claims.length], [[TWO], 1]);
+});
+
 Deno.test("a user's second claim of a session takes no place of its own among what waits", async () => {
-  const stage = new Stage({ ofUser: 1, inAll: 100 });
+  const stage = new ClaimsStage({ ofUser: 1, inAll: 100 });
   await stage.claim(stage.device(ALICE));
   await stage.claim(stage.device(ALICE));
   assertEquals(stage.forgotten, []);
@@ -145,7 +64,7 @@ Deno.test("a user's second claim of a session takes no place of its own among wh
 });
 
 Deno.test("what a device shows of itself is noted when it comes with the key again, and only for the key that it has named", async () => {
-  const stage = new Stage();
+  const stage = new ClaimsStage();
   const alice = stage.device(ALICE);
   const shown = (signedBy: string[], from = alice) =>
     stage.claim(from, ONE, { credentials: { deviceId: alice.deviceId, ed25519: alice.ed25519, signedBy } });
@@ -161,7 +80,7 @@ Deno.test("what a device shows of itself is noted when it comes with the key aga
 });
 
 Deno.test("a user's unused claims are removed, and nothing of others'", async () => {
-  const stage = new Stage({ ofUser: 1, inAll: 100 });
+  const stage = new ClaimsStage({ ofUser: 1, inAll: 100 });
   const [alice, mallory] = [stage.device(ALICE), stage.device(MALLORY)];
   const kept = true;
   await stage.claim(alice, ONE, { kept });
@@ -173,7 +92,7 @@ Deno.test("a user's unused claims are removed, and nothing of others'", async ()
 });
 
 Deno.test("a claim that makes another's of the same session go leaves nothing of that", async () => {
-  const stage = new Stage({ ofUser: 100, inAll: 1 });
+  const stage = new ClaimsStage({ ofUser: 100, inAll: 1 });
   const [alice, mallory] = [stage.device(ALICE), stage.device(MALLORY)];
   await stage.claim(mallory);
   await stage.claim(alice);
@@ -183,14 +102,14 @@ Deno.test("a claim that makes another's of the same session go leaves nothing of
 });
 
 Deno.test("a user's claims leave those of others as they are", async () => {
-  const stage = new Stage();
+  const stage = new ClaimsStage();
   for (const userId of [ALICE, MALLORY, ALICE, MALLORY]) await stage.claim(stage.device(userId));
   assertEquals(await stage.standing(), { first: ALICE, others: 1, records: 1 });
   for (const userId of [ALICE, MALLORY]) assertEquals((await stage.keysOf(userId))?.length, 2);
 });
 
 Deno.test("a user who sends messages of a session comes before those who only claim it, and the first one stays first", async () => {
-  const stage = new Stage();
+  const stage = new ClaimsStage();
   for (const userId of [ALICE, MALLORY]) await stage.claim(stage.device(userId));
   assertEquals(await stage.standing(), { first: ALICE, others: 1, records: 1 });
   assert(await stage.message(MALLORY));
@@ -202,7 +121,7 @@ Deno.test("a user who sends messages of a session comes before those who only cl
 });
 
 Deno.test("among users without a message, the one with the better known device comes first, after all with one", async () => {
-  const stage = new Stage();
+  const stage = new ClaimsStage();
   await stage.claim(stage.device(ALICE));
   await stage.claim(stage.device(MALLORY, "cross-signed"));
   assertEquals(await stage.standing(), { first: MALLORY, others: 1, records: 1 });
@@ -215,7 +134,7 @@ Deno.test("among users without a message, the one with the better known device c
 });
 
 Deno.test("a session stays with its other claimants when the claims of the first one are removed", async () => {
-  const stage = new Stage({ ofUser: 1, inAll: 100 });
+  const stage = new ClaimsStage({ ofUser: 1, inAll: 100 });
   const mallory = stage.device(MALLORY);
   await stage.claim(stage.device(ALICE));
   await stage.claim(mallory);
@@ -229,7 +148,7 @@ Deno.test("a session stays with its other claimants when the claims of the first
 });
 
 Deno.test("the next claimant takes the place of a first one whose claims are removed", async () => {
-  const stage = new Stage({ ofUser: 1, inAll: 100 });
+  const stage = new ClaimsStage({ ofUser: 1, inAll: 100 });
   for (const userId of [ALICE, MALLORY]) await stage.claim(stage.device(userId));
   await stage.claim(stage.device(ALICE), TWO);
   await stage.claim(stage.device(CAROL));
@@ -237,7 +156,7 @@ Deno.test("the next claimant takes the place of a first one whose claims are rem
 });
 
 Deno.test("what a claimant does not allow is not allowed when the claim is gone, unless messages showed another's", async () => {
-  const stage = new Stage({ ofUser: 1, inAll: 100 });
+  const stage = new ClaimsStage({ ofUser: 1, inAll: 100 });
   for (const userId of [ALICE, MALLORY]) await stage.claim(stage.device(userId));
   await stage.claim(stage.device(ALICE), TWO);
   await stage.claim(stage.device(CAROL), ONE, { sharedHistory: false });
@@ -246,7 +165,7 @@ Deno.test("what a claimant does not allow is not allowed when the claim is gone,
   await stage.message(MALLORY);
   assertEquals([(await stage.standing()).first, await stage.shares()], [MALLORY, false]);
 
-  const other = new Stage();
+  const other = new ClaimsStage();
   await other.claim(other.device(ALICE));
   await other.message(ALICE);
   await other.claim(other.device(MALLORY), ONE, { sharedHistory: false });
@@ -256,7 +175,7 @@ Deno.test("what a claimant does not allow is not allowed when the claim is gone,
 });
 
 Deno.test("a session is removed with its last claimant", async () => {
-  const stage = new Stage({ ofUser: 1, inAll: 100 });
+  const stage = new ClaimsStage({ ofUser: 1, inAll: 100 });
   for (const sessionId of [ONE, TWO]) {
     for (const userId of [ALICE, MALLORY]) await stage.claim(stage.device(userId), sessionId);
   }
@@ -265,7 +184,7 @@ Deno.test("a session is removed with its last claimant", async () => {
 });
 
 Deno.test("a session with a known owner from others stays when its last claim is removed", async () => {
-  const stage = new Stage({ ofUser: 1, inAll: 100 });
+  const stage = new ClaimsStage({ ofUser: 1, inAll: 100 });
   const hearsay = [{ source: "backup", senderKey: "key", senderEd25519: "", sharedHistory: false } as const];
   await stage.claim(stage.device(ALICE));
   await stage.receiver.step(async (tx) => {
@@ -279,7 +198,7 @@ Deno.test("a session with a known owner from others stays when its last claim is
 });
 
 Deno.test("a message that is not to be taken for a user's leaves the user's claims waiting", async () => {
-  const stage = new Stage({ ofUser: 1, inAll: 100 });
+  const stage = new ClaimsStage({ ofUser: 1, inAll: 100 });
   for (const userId of [ALICE, MALLORY]) await stage.claim(stage.device(userId));
   assertFalse(await stage.message(MALLORY, { isUsed: false }));
   await stage.claim(stage.device(MALLORY), TWO);
@@ -287,7 +206,7 @@ Deno.test("a message that is not to be taken for a user's leaves the user's clai
 });
 
 Deno.test("a claim of a session that is gone makes room for another", async () => {
-  const stage = new Stage({ ofUser: 1, inAll: 100 });
+  const stage = new ClaimsStage({ ofUser: 1, inAll: 100 });
   await stage.claim(stage.device(ALICE));
   await stage.receiver.step((tx) => tx.delete(inboundKey(ROOM, ONE)));
   assert(await stage.claim(stage.device(ALICE), TWO));

@@ -16,6 +16,8 @@ import { answeredBy } from "../../support/answered_by.ts";
 import { ALICE, KEY } from "./scene.ts";
 
 const YES = true, NO = false;
+/** Since when devices are as the server has them, by the syncs. */
+const FRESH = 1_000;
 
 /** How a round of requests has ended. */
 interface Round {
@@ -26,6 +28,8 @@ interface Round {
 /** An engine, and what it was asked. */
 class Asked {
   readonly rounds: string[] = [];
+  /** How fresh devices were to be. */
+  readonly sinces: number[] = [];
   /** What the actor answers, by the kind of message. */
   readonly answers: Record<string, unknown[]> = {};
   /** How the next rounds end. */
@@ -42,12 +46,13 @@ class Asked {
 
   get engine(): EngineRunner {
     const { requests } = this;
-    const actor = answeredBy((kind) => {
+    const actor = answeredBy((kind, input) => {
+      if (kind === "areDevicesStale") this.sinces.push(input.since);
       const answers = this.answers[kind] ?? [];
       const answer = answers.length > 1 ? answers.shift() : answers[0];
       return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer);
     });
-    const rest = { open: () => Promise.resolve(), deliver: () => {}, following: { fresh: 0 } };
+    const rest = { open: () => Promise.resolve(), deliver: () => {}, following: { fresh: FRESH } };
     return { actor, requests, ...rest } as unknown as EngineRunner;
   }
 
@@ -93,7 +98,12 @@ Deno.test("What changes while a user's devices are looked up is looked up as wel
   asked.answers.areDevicesStale = [YES, YES, NO];
   asked.ends.push({ ended: 1 }, { ended: 1 });
   await new UserTrust(asked.engine).getDevices(ALICE);
-  assertEquals(asked.rounds, ["keysQuery", "keysQuery"]);
+  assertEquals([asked.rounds, asked.sinces], [["keysQuery", "keysQuery"], [FRESH, FRESH, FRESH]]);
+
+  const anew = new Asked();
+  anew.answers.areDevicesStale = [NO];
+  await new UserTrust(anew.engine).getDevices(ALICE, { isAnew: true });
+  assertEquals(anew.sinces, [Infinity]);
 
   const failing = new Asked();
   failing.answers.areDevicesStale = [YES];
