@@ -170,7 +170,7 @@ export interface Crypto extends IdentityCrypto, VerificationCrypto, HistoryCrypt
    *   const content = await client.crypto?.encrypt(roomId, "m.room.message", text, { txnId });
    *   if (content === undefined) return;
    *   await client.sendMessageEvent(roomId, "m.room.encrypted", content, { txnId });
-   *   await client.crypto?.sent({ roomId, txnId, arrived: true });
+   *   await client.crypto?.sent({ roomId, txnId, hasArrived: true });
    * }
    * ```
    */

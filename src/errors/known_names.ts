@@ -15,7 +15,8 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   ...{ url: "baseUrl", token: "accessToken", access_token: "accessToken", userId: "mxid", user_id: "mxid" },
   ...{ user: "mxid", storage: "store", crypto: "encryption", logger: "log", device_id: "deviceId" },
   ...{ reply_to: "replyTo", reply_to_message_id: "replyTo", threadId: "thread", formatted_body: "html" },
-  ...{ filename: "fileName", mimetype: "mimeType", contentType: "mimeType", autojoin: "autoJoin" },
+  ...{ filename: "fileName", fileName: "filename", mimetype: "mimeType", contentType: "mimeType" },
+  ...{ autojoin: "autoJoin" },
 };
 
 /** The longest way to another name at which that is taken for what was meant. */

@@ -222,7 +222,7 @@ export interface IdentityCrypto {
    * import type { UserID } from "@greenroom/matrix/types";
    *
    * export async function isVerified(client: Client, userId: UserID): Promise<boolean> {
-   *   return (await client.crypto?.getIdentity(userId))?.verified ?? false;
+   *   return (await client.crypto?.getIdentity(userId))?.isVerified ?? false;
    * }
    * ```
    */
@@ -256,7 +256,7 @@ export interface IdentityCrypto {
    *   await bot.crypto?.acknowledgeIdentity(own);
    * }
    * bot.on("DEVICE_ALARM", async ({ alarm }) => {
-   *   if (alarm.kind !== "identity-changed" || alarm.accepted) return;
+   *   if (alarm.kind !== "identity-changed" || alarm.isAccepted) return;
    *   const { userId, current: master } = alarm;
    *   if (confirm(`Does ${userId} show ${master} now?`)) await bot.crypto?.acknowledgeIdentity({ userId, master });
    * });
