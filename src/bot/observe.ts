@@ -1,5 +1,5 @@
 /**
- * What OpenTelemetry is told of a bot.
+ * What a bot reports to OpenTelemetry.
  *
  * - The span `bot <type>` is one event; requests that handlers make are in it.
  * - `greenroom.bot.updates` counts events, by `type` and `outcome` (`ok`, `error`).

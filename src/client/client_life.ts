@@ -118,7 +118,7 @@ export class ClientLife implements QuarantineActors, TaskActors {
   }
 
   /**
-   * The actors, when they have the device: new ones if another process has had it meanwhile.
+   * The actors, when they have the device: new ones if another process has had it since.
    *
    * @param signal Ends the wait for another process.
    */
@@ -291,7 +291,7 @@ export class ClientLife implements QuarantineActors, TaskActors {
     return await unwrapped(this.passes.run(options));
   }
 
-  /** Ends the session. Nothing is sent meanwhile: the token is about to be void. If it fails, all goes on. */
+  /** Ends the session. Nothing else is sent while it does: the token is about to be void. If it fails, all goes on. */
   async #leave<Result>(plain: LifeAPI, work: () => Promise<Result>): Promise<Result> {
     const crypto = this.core.own;
     const outcome = Promise.withResolvers<boolean>();

@@ -121,7 +121,7 @@ export class Passes {
           return { events, rounds, left: "handlers" };
         }
         // A homeserver may take what handlers send for a sign that the user has read all before it,
-        // and wake nobody for an event that came meanwhile.
+        // and wake nobody for an event that came by then.
         if (pass.isAsked || round.isCut || (round.isNews && time.isBounded)) continue;
         const isBack = await this.#handBack(core, { hears: !time.isOver });
         if (isBack) this.#note(handled.splice(0)); // until then nothing of it is recorded

@@ -7,6 +7,7 @@ const CALLED = [
   ...["Bot", "BotRoom", "Composer", "Context", "RemindersAPI", "RoomContext", "TimerContext"],
   ...["BotTester", "Faults", "Homeserver", "RequestLog", "RoomView", "TestClock", "TestRoom"],
   ...["Client", "StateStore"],
+  ...["DehydratedDeviceAPI", "DeviceKeysAPI", "RoomKeysAPI"],
   ...["Crypto", "HistoryCrypto", "IdentityCrypto", "KeyBackup", "VerificationCrypto"],
   ...["OpenSecretStorage", "SecretStorage"],
   ...["DenoKvStore", "MemoryStore", "SealedStore", "SqliteStore", "Store"],

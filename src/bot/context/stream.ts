@@ -131,7 +131,7 @@ async function showAll(
 }
 
 /**
- * The pieces until a signal ends them; what makes them is told, and not waited for.
+ * The pieces until a signal ends them; what makes them is ended then, without waiting for it.
  *
  * @throws The signal's reason.
  */

@@ -46,7 +46,7 @@ const MAX_UPGRADES = 10;
  *
  * Nothing of what a bot of the kit remembers moves on: its pending reminders and open questions stay those
  * of the old room, with the sessions that are kept by room, and a function of `bot.every()` that names the
- * old room goes on speaking there. Whoever wants them in the new room makes them anew.
+ * old room goes on speaking there. If the new room needs them, make them anew.
  *
  * @param client The client.
  * @param tombstone The event that ended the room.

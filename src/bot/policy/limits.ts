@@ -26,7 +26,7 @@ interface Taken {
   toldAt: number;
 }
 
-/** How many windows pass until a user is told again. */
+/** How many windows pass until the bot tells a user again. */
 const PAUSE = 10;
 /**
  * How many updates are taken at once beside those of a window. Times are what servers say: with one

@@ -58,7 +58,7 @@ export class Begun {
 /** Says that a function went on: what that means, and what it did. */
 type SayLate = (message: string, step: string) => void;
 
-/** What is told of functions that do not await what they do. */
+/** What watches functions that do not await what they do. */
 export interface RunWatch {
   /** Says that they went on when the run had ended. */
   readonly late: SayLate;

@@ -1,10 +1,10 @@
 /**
  * What each room waits for: the questions that are put, and those that are being put right now.
  *
- * A question for somebody whose events this handler keeps nobody from handling is listed before it is
- * sent. Its answer may come before the handler has ended, and so before the wait is committed; it may
- * come while a crash makes the handler run again. Whoever handles it finds the question in the list,
- * and waits until it is put.
+ * A question for a user whose events can be handled at the same time is listed before it is sent. Its
+ * answer may come before the handler has ended, and so before the wait is committed; it may come while
+ * a crash makes the handler run again. Who handles the answer finds the question in the list, and waits
+ * until it is put.
  *
  * @module
  */

@@ -158,7 +158,7 @@ export class Timers {
     await this.#jobs.idle();
   }
 
-  /** Fires the timers whose time has come, or comes meanwhile. */
+  /** Fires the timers whose time has come, or comes while others fire. */
   async fire(): Promise<void> {
     this.#jobs.forget();
     do {
