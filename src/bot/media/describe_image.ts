@@ -93,10 +93,7 @@ export async function describeImage(
     ...(isAnimated && { is_animated: true }),
   };
   if (!thumbnail || w * h > maxPixels) return { info };
-  const decoded = await decodeImage(data, measures).catch((error) => {
-    if (error instanceof ValueError) return undefined; // it is damaged, which others may not notice
-    throw error;
-  });
+  const decoded = await decodeImage(data, measures).catch(() => undefined); // damaged, which others may not notice
   if (decoded === undefined) return { info };
   const box = measures.orientation > 4 ? { w: BOX.h, h: BOX.w } : BOX;
   const small = turn(shrink(decoded, box), measures.orientation);

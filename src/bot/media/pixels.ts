@@ -35,8 +35,7 @@ export function shrink(image: Pixels, box: { readonly w: number; readonly h: num
 
 /** Which of many stand behind one of few. */
 function range(at: number, few: number, many: number): [from: number, to: number] {
-  const from = Math.floor(at * many / few);
-  return [from, Math.max(from + 1, Math.floor((at + 1) * many / few))];
+  return [Math.floor(at * many / few), Math.floor((at + 1) * many / few)];
 }
 
 interface Area {
@@ -58,7 +57,7 @@ function mean({ w, data }: Pixels, { left, right, top, bottom }: Area, to: Uint8
       alpha += weight;
     }
   }
-  if (alpha > 0) [to[0], to[1], to[2]] = [red / alpha, green / alpha, blue / alpha];
+  [to[0], to[1], to[2]] = [red / alpha, green / alpha, blue / alpha]; // where nothing is seen NaN, kept as 0
   to[3] = alpha / ((right - left) * (bottom - top));
 }
 
