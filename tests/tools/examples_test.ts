@@ -8,7 +8,7 @@ const CALLED = [
   ...["BotTester", "Faults", "Homeserver", "RequestLog", "RoomView", "TestClock", "TestRoom"],
   ...["Client", "StateStore"],
   ...["DehydratedDeviceAPI", "DeviceKeysAPI", "RoomKeysAPI"],
-  ...["Crypto", "HistoryCrypto", "IdentityCrypto", "KeyBackup", "VerificationCrypto"],
+  ...["Crypto", "HistoryCrypto", "IdentityCrypto", "KeyBackup", "VerificationCrypto", "VerificationRequest"],
   ...["OpenSecretStorage", "SecretStorage"],
   ...["DenoKvStore", "MemoryStore", "SealedStore", "SqliteStore", "Store"],
 ];

@@ -1,6 +1,8 @@
 /**
  * Verification, as a client has it in `client.crypto`.
  *
+ * Over 300 lines because half of it is the documentation of what applications see.
+ *
  * @see {@link https://spec.matrix.org/v1.16/client-server-api/#device-verification | Device verification}
  * @module
  */
@@ -97,12 +99,30 @@ export interface VerificationRequest {
    *
    * @returns The phase then.
    * @throws The reason of the signal, if that aborts.
+   *
+   * @example
+   * ```ts
+   * import type { VerificationRequest } from "@greenroom/matrix/types";
+   *
+   * export async function accepted(request: VerificationRequest): Promise<void> {
+   *   while (request.phase === "requested") await request.changed();
+   * }
+   * ```
    */
   changed(options?: VerificationOptions): Promise<VerificationPhase>;
   /**
    * Takes part in what the other side has asked for. The other device is looked up.
    *
    * @throws {ValueError} If there is nothing to accept.
+   *
+   * @example
+   * ```ts
+   * import type { UserID, VerificationRequest } from "@greenroom/matrix/types";
+   *
+   * export async function answer(request: VerificationRequest, owner: UserID): Promise<void> {
+   *   await (request.userId === owner ? request.accept() : request.cancel());
+   * }
+   * ```
    */
   accept(options?: VerificationWayOptions): Promise<void>;
   /**
@@ -110,6 +130,17 @@ export interface VerificationRequest {
    *
    * @throws {ValueError} If it is not time for that, or the other device can't.
    * @throws {VerificationError} If the other device is not known.
+   *
+   * @example
+   * ```ts
+   * import type { VerificationRequest } from "@greenroom/matrix/types";
+   *
+   * export async function showEmoji(request: VerificationRequest): Promise<void> {
+   *   await request.startSas();
+   *   const { emoji } = await request.compare();
+   *   console.log(emoji?.map(({ symbol }) => symbol).join(" "));
+   * }
+   * ```
    */
   startSas(options?: VerificationOptions): Promise<void>;
   /**
@@ -117,6 +148,16 @@ export interface VerificationRequest {
    *
    * @throws {VerificationError} If it is called off.
    * @throws The reason of the signal, if that aborts.
+   *
+   * @example
+   * ```ts
+   * import type { VerificationRequest } from "@greenroom/matrix/types";
+   *
+   * export async function numbers(request: VerificationRequest): Promise<string> {
+   *   const { decimals } = await request.compare();
+   *   return decimals?.join(" ") ?? "";
+   * }
+   * ```
    */
   compare(options?: VerificationOptions): Promise<VerificationComparison>;
   /**
@@ -125,6 +166,17 @@ export interface VerificationRequest {
    *
    * @throws {ValueError} If it is not time for that, the other device can't scan, or one of the users
    *   has no cross-signing identity.
+   *
+   * @example
+   * ```ts
+   * import type { VerificationRequest } from "@greenroom/matrix/types";
+   *
+   * export async function verifyByCode(request: VerificationRequest, show: (bytes: Uint8Array) => void): Promise<void> {
+   *   show(await request.showQr());
+   *   while (request.phase === "ready") await request.changed();
+   *   if (request.phase === "scanned" && confirm("Has the other device scanned it?")) await request.confirm();
+   * }
+   * ```
    */
   showQr(options?: VerificationOptions): Promise<Uint8Array<ArrayBuffer>>;
   /**
@@ -133,21 +185,60 @@ export interface VerificationRequest {
    *
    * @throws {ValueError} If it is not time for that, or it is no code of this verification.
    * @throws {VerificationError} If the keys in it are others than the server shows: it is called off.
+   *
+   * @example
+   * ```ts
+   * import type { VerificationRequest } from "@greenroom/matrix/types";
+   *
+   * export async function scan(request: VerificationRequest, bytes: Uint8Array): Promise<void> {
+   *   await request.scanQr(bytes);
+   *   await request.done;
+   * }
+   * ```
    */
   scanQr(bytes: Uint8Array, options?: VerificationOptions): Promise<void>;
   /**
    * Says that both devices show the same, or that the other one shows that it has scanned the code.
    *
    * @throws {ValueError} If there is nothing to confirm.
+   *
+   * @example
+   * ```ts
+   * import type { VerificationRequest } from "@greenroom/matrix/types";
+   *
+   * export async function decide(request: VerificationRequest, isSame: boolean): Promise<void> {
+   *   await (isSame ? request.confirm() : request.mismatch());
+   * }
+   * ```
    */
   confirm(options?: VerificationOptions): Promise<void>;
   /**
    * Says that they do not, and calls it off.
    *
    * @throws {ValueError} If there is nothing to compare.
+   *
+   * @example
+   * ```ts
+   * import type { VerificationRequest } from "@greenroom/matrix/types";
+   *
+   * export async function refuse(request: VerificationRequest): Promise<void> {
+   *   if (request.phase === "comparing") await request.mismatch();
+   * }
+   * ```
    */
   mismatch(options?: VerificationOptions): Promise<void>;
-  /** Calls it off, or declines it. Without effect if it has ended. */
+  /**
+   * Calls it off, or declines it. Without effect if it has ended.
+   *
+   * @example
+   * ```ts
+   * import type { VerificationRequest } from "@greenroom/matrix/types";
+   *
+   * export async function decline(request: VerificationRequest): Promise<void> {
+   *   await request.cancel();
+   * }
+   * ```
+   */
   cancel(options?: VerificationOptions): Promise<void>;
 }
 
