@@ -121,7 +121,7 @@ function lastBar(text: string): number {
 function delimiterRow(header: string): string {
   const bars = header.trim().replaceAll("\\|", "").match(/\|/g)?.length ?? 0;
   const columns = header.trim().endsWith("|") && bars > 1 ? bars - 1 : bars;
-  return columns === 0 || columns > MAX_COLUMNS ? "" : `\n|${"---|".repeat(columns)}`;
+  return columns > MAX_COLUMNS ? "" : `\n|${"---|".repeat(columns)}`;
 }
 
 /** A fence that opened a block of code. */
