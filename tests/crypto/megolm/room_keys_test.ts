@@ -1,5 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
+import { readRoomKey } from "../../../src/crypto/megolm/room_key.ts";
+import type { DeviceKeys } from "../../../src/types/api/device_keys.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
+import { FakeUser } from "../support/fake_user.ts";
 import {
   ALICE,
   knownSender,
@@ -93,7 +96,7 @@ Deno.test("a room key of a device with other keys than it is known with is refus
     { ed25519: other.ed25519 },
     { curve25519: other.curve25519 },
     { userId: "@bob:example.org" as const },
-    { dehydrated: true },
+    { isDehydrated: true },
   ];
   for (const change of changes) {
     const device = { ...sender.device, ...change };
@@ -184,4 +187,22 @@ Deno.test("history may not be shared if any user who sent the key does not allow
       assertEquals(exported?.sharedHistory, index < silent, `${silent} ${index}`);
     }
   }
+});
+
+Deno.test("what a device shows of itself with a key is kept, unless it is known to be vouched for", () => {
+  const receiver = new Receiver();
+  const alice = new FakeUser(ALICE, "PHONE").crossSign();
+  const { curve25519, signing: { publicKey: ed25519 } } = alice.device("PHONE");
+  const { roomKey: content } = new Sender(receiver, newDevice(receiver, ALICE));
+  const sent = { sender: ALICE, senderKey: curve25519, senderEd25519: ed25519, content };
+  const deviceKeys = alice.deviceKeys(alice.device("PHONE")) as unknown as DeviceKeys;
+  const signers = (trust?: "unsigned" | "cross-signed", keys: DeviceKeys | undefined = deviceKeys) => {
+    const known = { ...newDevice(receiver, ALICE, { trust }), deviceId: "PHONE", curve25519, ed25519 };
+    const device = trust === undefined ? undefined : known;
+    const key = readRoomKey(receiver.context.vodozemac, { ...sent, device, deviceKeys: keys });
+    assert(typeof key !== "string", `${key}`);
+    return key.claim.credentials?.signedBy;
+  };
+  const signedBy = [alice.selfSigning?.publicKey ?? ""];
+  assertEquals([signers(), signers("unsigned"), signers("cross-signed")], [signedBy, signedBy, undefined]);
 });
