@@ -88,7 +88,7 @@ export class RateLimiter {
   /** Whether no window has more than may be once there is one more. */
   #hasRoom(times: readonly number[], time: number): boolean {
     const { count, window } = this.#limit;
-    const sorted = [...times, time].sort((one, other) => one - other);
+    const sorted = Float64Array.of(...times, time).sort();
     return sorted.every((first, index) => (sorted[index + count] ?? Infinity) - first >= window);
   }
 }
