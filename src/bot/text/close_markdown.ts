@@ -52,7 +52,7 @@ export function closeMarkdown(partial: string): string {
   const { fence, lastLine, ownText, block } = found;
   if (fence !== undefined) return closeCode(text, fence, lastLine);
   const isRow = ROW.test(text.slice(ownText, ownText + 8));
-  const start = isRow ? Math.max(ownText, lastBar(text) + 1) : ownText;
+  const start = isRow ? lastBar(text) + 1 : ownText;
   const closed = text.slice(0, start) + closeInline(text.slice(start));
   const isHeader = isRow && block === ownText && ownText === lastLine;
   return isHeader ? closed + delimiterRow(closed.slice(ownText)) : closed;
@@ -85,7 +85,7 @@ function blocks(text: string): Blocks {
     lastLine = at;
     isEndOfCode = before !== undefined && fence === undefined;
     if (before !== undefined || fence !== undefined || line.trim() === "") {
-      block = ownText = Math.min(end + 1, text.length);
+      block = ownText = end + 1;
     } else if (wasHeading || OWN_TEXT.test(line)) {
       ownText = at;
     }

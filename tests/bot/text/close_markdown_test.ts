@@ -43,6 +43,7 @@ const CASES: Record<string, readonly (readonly [partial: string, closed: string]
     ["````\n```\na", "````\n```\na\n````"],
     ["```\n**a", "```\n**a\n```"],
     ["```\na\n```ts", "```\na\n```ts\n```"],
+    ["\n```\na", "\n```\na\n```"],
     ["```a`b\n**c", "```a`b\n**c```"],
     ["~~~a`b\n**c", "~~~a`b\n**c\n~~~"],
     ["```\na\n```\n**b", "```\na\n```\n**b**"],
