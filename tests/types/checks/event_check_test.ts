@@ -1,6 +1,6 @@
 /** What of an event counts when it comes, and what of it is taken away, whatever a server says. */
 
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import {
   isRedacted,
   isRoomEvent,
@@ -31,6 +31,7 @@ Deno.test("An event of a room has a sender, an ID, a time, and a state key that 
     assertEquals([wrong, isRoomEvent({ ...EVENT, ...wrong })], [wrong, false]);
   }
   assertEquals([isState(EVENT), isState({ ...EVENT, state_key: "" })], [false, true]);
+  assert(!isState({ ...EVENT, state_key: "", sender: "alice" }));
 });
 
 Deno.test("State that is shown outside of its room has a sender and a state key, of a member event a user", () => {
@@ -72,7 +73,7 @@ Deno.test("What an event need not have goes if it does not fit, also beside what
     assertEquals([name, tidied({ unsigned: { age: 1, [name]: value } }).unsigned], [name, { age: 1 }]);
   }
   assertEquals(tidied({ unsigned: { age: "1", membership: "join" } }).unsigned, { membership: "join" });
-  assertEquals("unsigned" in tidied({ unsigned: 7 }), "unsigned" in EVENT);
+  for (const unsigned of [7, null]) assertEquals(tidied({ unsigned }), EVENT);
 });
 
 Deno.test("State that is shown outside of its room keeps its ID and time if they are such", () => {
