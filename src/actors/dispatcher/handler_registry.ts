@@ -56,8 +56,8 @@ export interface HandlerOptions {
   /**
    * Names the handler among those of its type: what it has handled, and sent, is noted under that
    * name, across restarts and new versions of your program. Letters, digits, `_` and `-`. Default: a
-   * hash of the function's name and text, so that the order of handlers does not matter; handlers
-   * that are alike in these are told apart by the order in which they are added.
+   * hash of the function's name and text: handlers may change their order, and an edited function is
+   * a new handler. Handlers that are alike in both are told apart by the order in which they are added.
    */
   name?: string;
 }

@@ -132,7 +132,7 @@ function synthetic(roomId: RoomID, type: string, stateKey: string, content: obje
 }
 
 /**
- * Makes a request, which the Store counts as under way meanwhile. The request does not wait for the Store: one
+ * Makes a request, which the Store counts as under way while it lasts. The request does not wait for the Store: one
  * that is not open yet commits no sync before it hears of the request.
  *
  * @param actors Have the Store.

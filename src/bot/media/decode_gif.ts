@@ -50,7 +50,7 @@ export function decodeGif(data: Uint8Array, w: number, h: number): Pixels {
   const pixels = new Uint8ClampedArray(w * h * 4);
   const rows = frame.isInterlaced
     ? PASSES.flatMap(([from, step]) =>
-      Array.from({ length: Math.ceil((frame.h - from) / step) }, (_, at) => from + at * step) // or none
+      Array.from({ length: Math.ceil((frame.h - from) / step) }, (_, at) => from + at * step) // a negative length gives none
     )
     : Array.from({ length: frame.h }, (_, at) => at);
   const colours = new Uint32Array(256);

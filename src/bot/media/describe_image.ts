@@ -93,7 +93,8 @@ export async function describeImage(
     ...(isAnimated && { is_animated: true }),
   };
   if (!thumbnail || w * h > maxPixels) return { info };
-  const decoded = await decodeImage(data, measures).catch(() => undefined); // damaged, which others may not notice
+  // A damaged image goes without: others may show it all the same.
+  const decoded = await decodeImage(data, measures).catch(() => undefined);
   if (decoded === undefined) return { info };
   const box = measures.orientation > 4 ? { w: BOX.h, h: BOX.w } : BOX;
   const small = turn(shrink(decoded, box), measures.orientation);

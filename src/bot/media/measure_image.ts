@@ -95,7 +95,7 @@ function measureJpeg(view: DataView): Stored | undefined {
     }
     const length = view.getUint16(at + 2);
     if (marker === 0xe1) orientation ??= exifOrientation(part(view, at + 4, length - 2));
-    at += 2 + length; // of a length below 2 that is no marker
+    at += 2 + length; // a length below 2 leads to a byte that is no marker
   }
 }
 

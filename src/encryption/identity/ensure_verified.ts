@@ -294,8 +294,8 @@ async function taken(
 async function completed(call: IdentityCall, options: EnsureVerifiedOptions): Promise<Settled> {
   const { identity } = call;
   const backup = await backedUp(call, options);
-  const storage = await opened(call, options); // likewise
-  if (storage !== undefined) await storeAgain(call, storage);
+  if (call.storage !== undefined) await storeAgain(call, call.storage);
+  if (options.dehydratedDevice === true) await opened(call, options); // likewise
   checkOutcome(await identity.confirm());
   return { state: "bootstrapped", backup };
 }

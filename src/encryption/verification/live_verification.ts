@@ -55,7 +55,7 @@ export class LiveVerification implements VerificationRequest {
     this.#next = Promise.withResolvers();
   }
 
-  /** The client is closed, before it has ended. */
+  /** The client is closed before the verification has ended. */
   abandon(): void {
     const cancellation = { code: "m.user", reason: "The client was closed", by: "us" } as const;
     this.update({ ...this.#state, phase: "cancelled", cancellation });

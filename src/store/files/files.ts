@@ -34,7 +34,7 @@ export async function lockBeside(
   await assertPermitted(folder);
   let file: Deno.FsFile | undefined;
   try {
-    await Deno.mkdir(folder, { recursive: true, mode: 0o700 }); // does not mind that it is there
+    await Deno.mkdir(folder, { mode: 0o700 }).catch(unlessThere);
     file = await Deno.open(`${folder}/${await nameOf(key)}`, {
       read: true,
       write: true,
@@ -98,6 +98,10 @@ async function nameOf(key: StoreKey): Promise<string> {
 async function leftIn(file: Deno.FsFile): Promise<string> {
   const bytes = new Uint8Array(MAX_LEFT);
   return new TextDecoder().decode(bytes.subarray(0, await file.read(bytes) ?? 0));
+}
+
+function unlessThere(error: unknown): void {
+  if (!(error instanceof Deno.errors.AlreadyExists)) throw error;
 }
 
 function unlockable(why: string, options?: ErrorOptions): StoreError {

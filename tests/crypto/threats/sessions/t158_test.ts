@@ -185,6 +185,7 @@ const SAFE = {
 /** What is otherwise, by the kind of record that is gone: what it does not name is safe. */
 const LOST: Readonly<Record<string, Partial<typeof SAFE>>> = {
   "crypto/account": { ended: "DeviceConflictError" },
+  "schema": { ended: "StoreFormatError" }, // records without it are of no version there ever was
   "crypto/devices": { blockedReads: true }, // nothing else says what the application has said; SECURITY.md does
 };
 
