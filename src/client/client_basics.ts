@@ -118,10 +118,15 @@ function checkClientOptions(options: ClientOptions): void {
   const action = "make a client";
   if (options === undefined) throw new ValueError("Cannot make a client: it has no options; give it baseUrl");
   checkOptions(options, CLIENT, action);
-  const { encryption, lease, wake, retry } = options;
+  const { encryption, lease, store, wake, retry } = options;
   checkOptions(lease, LEASE, action, "lease.");
   checkOptions(wake, WAKE, action, "wake.");
   checkRetry(retry, action);
+  if (store !== undefined && typeof store?.commit !== "function") {
+    throw new ValueError(
+      "Cannot make a client: store is no store; open one, and await it: store: await SqliteStore.open(path)",
+    );
+  }
   if (typeof encryption === "boolean") return;
   checkOptions(encryption, ENCRYPTION_OPTIONS, action, "encryption.");
   checkAuthentication(encryption?.authentication, action);

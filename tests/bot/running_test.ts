@@ -190,6 +190,24 @@ Deno.test("A bot lives in an application service with the same functions, conver
   await done;
 });
 
+Deno.test("A poll's events are heard by each of their names, whichever of them the client has sent", async () => {
+  const heard: string[] = [];
+  const names = ["poll:vote", "m.poll.response", "org.matrix.msc3381.poll.response"] as const;
+  await using tester = trying((bot) => {
+    for (const name of names) {
+      bot.on(name, async (c, next) => {
+        heard.push(`${name} of ${c.event.type}`);
+        await next();
+      });
+    }
+  });
+  const room = await tester.room("alice");
+  const poll = await room.say("A poll");
+  for (const type of names.slice(1)) await room.send(type, { ...pollResponse(poll, ["1"]) });
+  await tester.until(() => heard.length >= 6, "it hears both votes");
+  assertEquals(heard, names.slice(1).flatMap((type) => names.map((name) => `${name} of ${type}`)));
+});
+
 Deno.test("A poll is begun, counted and ended, and its end says the result", async () => {
   const counts: unknown[] = [];
   await using tester = trying((bot) => {

@@ -1,9 +1,20 @@
 import { assertEquals, assertRejects, assertThrows } from "@std/assert";
-import { Client, ValueError } from "@greenroom/matrix";
+import { Client, type ClientOptions, MemoryStore, ValueError } from "@greenroom/matrix";
+import { Bot, type BotOptions } from "@greenroom/matrix/bot";
 import { ClientEndedError } from "@greenroom/matrix/errors";
 import type { Dispatcher } from "@greenroom/matrix";
 import { assertPending } from "../actors/kernel/support.ts";
 import { clientStage } from "./support/stage.ts";
+
+Deno.test("A store that is a path, or a promise of one, is refused by a client and a bot", () => {
+  const at = { baseUrl: "https://matrix.example.org", accessToken: "t" };
+  for (const store of ["./bot.db", Promise.resolve(new MemoryStore()), {}, null]) {
+    const options = { ...at, store } as unknown as ClientOptions;
+    for (const make of [() => new Client(options), () => new Bot(options as BotOptions)]) {
+      assertThrows(make, ValueError, "open one, and await it: store: await SqliteStore.open(path)");
+    }
+  }
+});
 
 Deno.test("A client needs a homeserver, and a user ID that is one", () => {
   assertThrows(() => new Client({}), ValueError);

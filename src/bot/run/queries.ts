@@ -151,7 +151,7 @@ const KINDS: Readonly<Record<string, readonly string[]>> = {
  * @returns None if there is no such query.
  */
 export function typesOf(query: Query): readonly string[] {
-  if (query.includes(".")) return [query];
+  if (query.includes(".")) return pollTypes(query) ?? [query];
   const [prefix = "", kind] = query.split(":");
   if (prefix === "poll") {
     const part = POLL_PARTS[kind ?? ""];
@@ -160,6 +160,12 @@ export function typesOf(query: Query): readonly string[] {
   if (kind !== undefined && prefix !== "member" && !KINDS[prefix]?.includes(kind)) return [];
   const found = Object.entries(MEMBER).find(([, name]) => name === query);
   return found === undefined ? BY_PREFIX[prefix] ?? [] : [found[0]];
+}
+
+/** Both names of a type of a poll's events: clients send the unstable one. Undefined: it is of no poll. */
+function pollTypes(type: string): readonly string[] | undefined {
+  const start = POLL.find((each) => type.startsWith(each));
+  return start && POLL.map((each) => each + type.slice(start.length));
 }
 
 /**
@@ -186,10 +192,10 @@ export function queriesOf(type: string, event: { readonly content?: unknown }): 
   const member = MEMBER[type];
   if (member !== undefined) return new Set(["member", member]);
   if (isReplacement(event)) return OTHER_EDIT;
-  const start = POLL.find((each) => type.startsWith(each));
-  if (start !== undefined) {
-    const part = Object.keys(POLL_PARTS).find((name) => POLL_PARTS[name] === type.slice(start.length));
-    return new Set([type, `poll:${part}`]);
+  const poll = pollTypes(type);
+  if (poll !== undefined) {
+    const part = Object.keys(POLL_PARTS).find((name) => type.endsWith(`.${POLL_PARTS[name]}`));
+    return new Set([...poll, `poll:${part}`]);
   }
   const short = Object.keys(BY_PREFIX).find((name) => BY_PREFIX[name]?.includes(type));
   return new Set(short === undefined ? [type] : [type, short]);
