@@ -33,11 +33,13 @@ export async function readSeeds(
 ): Promise<Partial<IdentitySeeds>> {
   const seeds: { -readonly [Name in keyof IdentitySeeds]?: Uint8Array } = {};
   const names = keysOf(SEED_SECRETS);
-  const texts = await Promise.all(names.map((name) => storage.get(SEED_SECRETS[name], request)));
+  // All of them, though one fails: none is decrypted any more when this has ended.
+  const read = await Promise.allSettled(names.map((name) => storage.get(SEED_SECRETS[name], request)));
   for (const [index, name] of names.entries()) {
-    const text = texts[index];
-    if (text === undefined) continue;
-    const seed = decodeBase64(text);
+    const text = read[index];
+    if (text?.status === "rejected") throw text.reason;
+    if (text?.value === undefined) continue;
+    const seed = decodeBase64(text.value);
     if (seed?.length !== SEED_BYTES) throw incomplete(`${SEED_SECRETS[name]} is no private key`);
     seeds[name] = seed;
   }
