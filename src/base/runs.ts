@@ -92,7 +92,7 @@ export async function sideBySide<Thing>(
       if (failure !== undefined) return;
     }
   };
-  await Promise.all(Array.from({ length: limit }, takeNext));
+  await Promise.all(Array.from({ length: Math.min(limit, things.length) }, takeNext));
   if (failure !== undefined) throw failure.error;
 }
 

@@ -64,28 +64,32 @@ export function applicationOperations(
   life: ClientLife,
 ): ClientAPI & SyncerAPI & { readonly raw: RawAPI } {
   const syncing = syncerFacade(life, client.registry, client.log);
-  const begun = Object.entries(begunInHandlers(api, ["sync"])); // a loop of it may not end
-  const operations = Object.fromEntries(
-    begun.filter(([name]) => !(name in RAW_NAMES)),
-  ) as unknown as ClientAPI;
-  const raw = Object.fromEntries(begun.filter(([name]) => name in RAW_NAMES)) as unknown as RawAPI;
-  return { ...operations, raw, ...syncing, ...life.api({ ...api, ...syncing }) };
+  const begun = begunInHandlers(api, ["sync"]); // a loop of it may not end
+  const { own = [], raw = [] } = Object.groupBy(begun, ([name]) => name in RAW_NAMES ? "raw" : "own");
+  return {
+    ...Object.fromEntries(own) as unknown as ClientAPI,
+    raw: Object.fromEntries(raw) as unknown as RawAPI,
+    ...syncing,
+    ...life.api({ ...api, ...syncing }),
+  };
 }
 
 type Operation = (...given: unknown[]) => unknown;
 
 /**
- * The same operations; one that is called in a handler counts as begun there, so that the handler has settled
+ * The same operations, by their names; one that is called in a handler counts as begun there, so that the handler has settled
  * when it has ended.
  *
  * @param api The operations.
  * @param except Names of those that no handler is held for.
  */
-function begunInHandlers<API extends object>(api: API, except: readonly (keyof API)[]): API {
-  const operations = Object.entries(api).map(([name, operation]: [string, Operation]) =>
+function begunInHandlers<API extends object>(
+  api: API,
+  except: readonly (keyof API)[],
+): (readonly [name: string, operation: Operation])[] {
+  return Object.entries(api).map(([name, operation]: [string, Operation]) =>
     [name, except.includes(name as keyof API) ? operation : counted(operation)] as const
   );
-  return Object.fromEntries(operations) as API;
 }
 
 function counted(operation: Operation): Operation {

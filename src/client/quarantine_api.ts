@@ -7,7 +7,7 @@
 import type { EventQuarantined } from "../types/events/internal_event.ts";
 import type { ActorRef } from "../actors/kernel/mod.ts";
 import type { DispatcherHandlers } from "../actors/dispatcher/dispatcher.ts";
-import { type OpenableStore, told } from "../actors/store/mod.ts";
+import { type OpenableStore, openedStore, told } from "../actors/store/mod.ts";
 
 /**
  * Events that are left out for a time, since the process has crashed again and again while they
@@ -71,8 +71,7 @@ export interface QuarantineActors extends OpenableStore {
 export function quarantineAPI(actors: QuarantineActors): QuarantineAPI {
   return {
     async list() {
-      await actors.ready();
-      return (await actors.store.quarantined()).map(told);
+      return (await (await openedStore(actors)).quarantined()).map(told);
     },
     async redeliver(id) {
       await actors.ready();

@@ -16,7 +16,7 @@ import {
   sessionKeyOf,
   SESSIONS,
 } from "../actors/dispatcher/dispatcher.ts";
-import type { OpenableStore } from "../actors/store/mod.ts";
+import { type OpenableStore, openedStore } from "../actors/store/mod.ts";
 import { HandlerCall } from "../base/handler_call.ts";
 import type { Logger } from "../base/log.ts";
 import { placeOf } from "../base/own_code.ts";
@@ -190,8 +190,7 @@ export function tasksAPI(actors: TaskActors, log: Logger): TasksAPI {
         const end = before === undefined ? undefined : sessionKeyOf(definition, before);
         for (;;) {
           const page = await actors.hold(async () => {
-            await actors.ready();
-            return await actors.store.listRecords({ prefix, after: last, limit: PAGE });
+            return await (await openedStore(actors)).listRecords({ prefix, after: last, limit: PAGE });
           });
           for (const { key, value } of page) {
             if (end !== undefined && compareKeys(key, end) >= 0) return;

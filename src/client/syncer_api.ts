@@ -12,7 +12,7 @@ import type { SyncResponse } from "../types/events/sync_response.ts";
 import type { HandlersAPI } from "./handlers_api.ts";
 import type { StartOptions, SyncOnceOptions, SyncPass } from "../actors/syncer/syncer.ts";
 import type { SyncToken } from "../types/ids.ts";
-import type { OpenableStore } from "../actors/store/mod.ts";
+import { type OpenableStore, openedStore } from "../actors/store/mod.ts";
 
 /** Options of `dispatchManualEvent()`. */
 export interface DispatchManualOptions {
@@ -280,8 +280,7 @@ export class SyncStore {
 
   /** The token that the next sync asks with; undefined before the first. */
   async getNextBatch(): Promise<SyncToken | undefined> {
-    await this.#actors.ready();
-    return (await this.#actors.store.position()).nextBatch;
+    return (await (await openedStore(this.#actors)).position()).nextBatch;
   }
 
   /**
@@ -291,7 +290,6 @@ export class SyncStore {
    * @param nextBatch The token to ask with; undefined starts from the beginning.
    */
   async setNextBatch(nextBatch: SyncToken | undefined): Promise<void> {
-    await this.#actors.ready();
-    await this.#actors.store.move(nextBatch);
+    await (await openedStore(this.#actors)).move(nextBatch);
   }
 }

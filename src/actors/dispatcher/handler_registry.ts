@@ -273,7 +273,7 @@ export class HandlerRegistry {
   }
 }
 
-/** What tells a function from others, wherever it stands: a hash of its name and text (FNV-1a, 64 bits). */
+/** Tells a function from others by its name and text, wherever it stands: FNV-1a, since `node:crypto` loads slowly. */
 function codeOf(handler: Handler<never, never>): string {
   let hash = 0xcbf29ce484222325n;
   for (const each of `${handler.name} ${Function.prototype.toString.call(handler)}`) {

@@ -4,7 +4,7 @@
  * @module
  */
 
-export { type OpenableStore, type OpenStore, storeOpener } from "./opener.ts";
+export { type OpenableStore, openedStore, type OpenStore, storeOpener } from "./opener.ts";
 export { type AnyDelivery, deliveryOf, keptOf, nextTry, type QuarantineRecord, told } from "./quarantine.ts";
 export { namesOf, shownAmong, type ShownEvents, wasShown, withShown } from "./shown_events.ts";
 export { StateStore, UPDATES } from "./state_store.ts";

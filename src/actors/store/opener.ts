@@ -19,6 +19,12 @@ export interface OpenableStore {
   readonly ready: OpenStore;
 }
 
+/** The Store, once it is open. */
+export async function openedStore(actors: OpenableStore): Promise<ActorRef<StoreHandlers>> {
+  await actors.ready();
+  return actors.store;
+}
+
 /** Who acts. */
 export interface Account {
   /** The user; empty until known. */

@@ -18,9 +18,7 @@ import { Membership } from "../../types/enums.ts";
 import type { RoomMemberContent } from "../../types/content/room_state_content.ts";
 import type { RoomID, UserID } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
-import type { ActorRef } from "../kernel/mod.ts";
-import type { OpenableStore } from "./opener.ts";
-import type { StoreHandlers } from "./store_actor.ts";
+import { type OpenableStore, openedStore } from "./opener.ts";
 import { Misfit, UNNOTED } from "../../types/checks/shape.ts";
 import { roomMember } from "../../types/checks/state_shapes.ts";
 import { StateUpdates } from "./state_updates.ts";
@@ -87,7 +85,7 @@ export class StateStore {
    * ```
    */
   async getState(roomId: RoomID, type: string, stateKey: string = ""): Promise<StoredState | undefined> {
-    return await (await this.#store()).getState({ roomId, type, stateKey });
+    return await (await openedStore(this.#actors)).getState({ roomId, type, stateKey });
   }
 
   /**
@@ -109,7 +107,7 @@ export class StateStore {
    * ```
    */
   async listState(roomId: RoomID, type?: string): Promise<StoredState[]> {
-    return await (await this.#store()).listState({ roomId, type });
+    return await (await openedStore(this.#actors)).listState({ roomId, type });
   }
 
   /**
@@ -247,7 +245,7 @@ export class StateStore {
    * ```
    */
   async getJoinedRooms(): Promise<RoomID[]> {
-    const rooms = await (await this.#store()).rooms();
+    const rooms = await (await openedStore(this.#actors)).rooms();
     return rooms.filter(({ membership }) => membership === Membership.JOIN).map(({ roomId }) => roomId);
   }
 
@@ -409,7 +407,7 @@ export class StateStore {
   }
 
   async #room(roomId: RoomID): Promise<RoomRecord | undefined> {
-    return await (await this.#store()).room(roomId);
+    return await (await openedStore(this.#actors)).room(roomId);
   }
 
   async #power(roomId: RoomID): Promise<RoomPower | undefined> {
@@ -421,11 +419,6 @@ export class StateStore {
     // An invitation does not show the levels; the state of a joined room is complete.
     if (powerLevels === undefined && room?.membership !== Membership.JOIN) return undefined;
     return create && { powerLevels, create }; // creators may stand above all levels
-  }
-
-  async #store(): Promise<ActorRef<StoreHandlers>> {
-    await this.#actors.ready();
-    return this.#actors.store;
   }
 }
 

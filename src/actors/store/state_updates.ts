@@ -10,9 +10,7 @@ import type { StoredState } from "../../store/device/mod.ts";
 import type { EventID, RoomID, UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
 import { SyncStream } from "../../types/events/event.ts";
-import type { ActorRef } from "../kernel/mod.ts";
-import type { OpenableStore } from "./opener.ts";
-import type { StoreHandlers } from "./store_actor.ts";
+import { type OpenableStore, openedStore } from "./opener.ts";
 import type { StateRead } from "./store_protocol.ts";
 
 /** Reads the members of a room that are stored. */
@@ -66,7 +64,13 @@ export class StateUpdates {
     members: readonly StoredState[],
     { only, complete = only === undefined }: { only?: Membership; complete?: boolean } = {},
   ): Promise<void> {
-    await (await this.#store()).replaceMembers({ roomId, events: members, only, complete, read: this.#read });
+    await (await openedStore(this.#actors)).replaceMembers({
+      roomId,
+      events: members,
+      only,
+      complete,
+      read: this.#read,
+    });
   }
 
   /**
@@ -91,7 +95,7 @@ export class StateUpdates {
 
   /** Stores state that the server sent or accepted. */
   async updateState(roomId: RoomID, events: readonly StoredState[]): Promise<void> {
-    await (await this.#store()).putState({ roomId, events, read: this.#read });
+    await (await openedStore(this.#actors)).putState({ roomId, events, read: this.#read });
   }
 
   /** Stores a content that was sent or read, and its event's ID, unless that event is known as a whole. */
@@ -103,19 +107,14 @@ export class StateUpdates {
     { eventId }: { eventId?: EventID } = {},
   ): Promise<void> {
     const event = { ...synthetic(roomId, type, stateKey, content), ...(eventId && { event_id: eventId }) };
-    await (await this.#store()).putContent({ event, read: this.#read });
+    await (await openedStore(this.#actors)).putContent({ event, read: this.#read });
   }
 
   /**
    * Stores that the server says a room has no encryption; an encryption that was seen once stays.
    */
   async setUnencrypted(roomId: RoomID): Promise<void> {
-    await (await this.#store()).noEncryption(roomId);
-  }
-
-  async #store(): Promise<ActorRef<StoreHandlers>> {
-    await this.#actors.ready();
-    return this.#actors.store;
+    await (await openedStore(this.#actors)).noEncryption(roomId);
   }
 }
 

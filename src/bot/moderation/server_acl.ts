@@ -37,6 +37,8 @@ const IP_LITERAL = /^(?:\[.*\]|\d{1,3}(?:\.\d{1,3}){3})$/;
 const MAX_BYTES = 60_000;
 /** Names times globs, in characters, that are compared at most: it takes a fraction of a second. */
 const MAX_COMPARED = 50_000_000;
+/** A name that is longer is of no server. */
+const MAX_NAME = 255;
 
 /**
  * Makes a server ACL of the rules that say which servers to ban.
@@ -124,6 +126,7 @@ function coveredBy(wide: readonly string[]): (name: string) => boolean {
   }));
   let compared = 0;
   return (name) => {
+    if (name.length > MAX_NAME) return false; // it would use up what is compared of the others
     for (let at = 0; at <= name.length && compared <= MAX_COMPARED && ends.size > 0; at++) {
       compared += name.length - at;
       if (ends.has(name.slice(at))) return true;

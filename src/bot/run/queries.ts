@@ -151,21 +151,29 @@ const KINDS: Readonly<Record<string, readonly string[]>> = {
  * @returns None if there is no such query.
  */
 export function typesOf(query: Query): readonly string[] {
-  if (query.includes(".")) return pollTypes(query) ?? [query];
+  if (query.includes(".")) {
+    const part = pollPart(query);
+    return part === undefined ? [query] : pollTypes(part);
+  }
   const [prefix = "", kind] = query.split(":");
   if (prefix === "poll") {
     const part = POLL_PARTS[kind ?? ""];
-    return part === undefined ? [] : POLL.map((start) => `${start}${part}`);
+    return part === undefined ? [] : pollTypes(part);
   }
   if (kind !== undefined && prefix !== "member" && !KINDS[prefix]?.includes(kind)) return [];
   const found = Object.entries(MEMBER).find(([, name]) => name === query);
   return found === undefined ? BY_PREFIX[prefix] ?? [] : [found[0]];
 }
 
-/** Both names of a type of a poll's events: clients send the unstable one. Undefined: it is of no poll. */
-function pollTypes(type: string): readonly string[] | undefined {
+/** What an event of a poll is, by its type; undefined: it is of no poll. */
+function pollPart(type: string): string | undefined {
   const start = POLL.find((each) => type.startsWith(each));
-  return start && POLL.map((each) => each + type.slice(start.length));
+  return start && type.slice(start.length);
+}
+
+/** Both types of a part of a poll: clients send the unstable one. */
+function pollTypes(part: string): readonly string[] {
+  return POLL.map((start) => start + part);
 }
 
 /**
@@ -192,10 +200,10 @@ export function queriesOf(type: string, event: { readonly content?: unknown }): 
   const member = MEMBER[type];
   if (member !== undefined) return new Set(["member", member]);
   if (isReplacement(event)) return OTHER_EDIT;
-  const poll = pollTypes(type);
-  if (poll !== undefined) {
-    const part = Object.keys(POLL_PARTS).find((name) => type.endsWith(`.${POLL_PARTS[name]}`));
-    return new Set([...poll, `poll:${part}`]);
+  const part = pollPart(type);
+  if (part !== undefined) {
+    const kind = Object.keys(POLL_PARTS).find((name) => POLL_PARTS[name] === part);
+    return new Set([...pollTypes(part), `poll:${kind}`]);
   }
   const short = Object.keys(BY_PREFIX).find((name) => BY_PREFIX[name]?.includes(type));
   return new Set(short === undefined ? [type] : [type, short]);

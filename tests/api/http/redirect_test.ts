@@ -65,7 +65,7 @@ Deno.test("An answer is a redirect if its status says so, and it names a place",
   }
 });
 
-Deno.test("A redirect that is not followed is told with where the homeserver is, but not if that repeats a secret", async () => {
+Deno.test("The error of a redirect that is not followed says where it leads, but not if that repeats a secret", async () => {
   for (
     const [location, origin] of [
       ["https://new.example.org/matrix/x", "https://new.example.org/matrix"],

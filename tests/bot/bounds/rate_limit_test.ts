@@ -146,7 +146,7 @@ Deno.test("A clock that is set back keeps nobody from being heard", () => {
   assert(limiter.take(ALICE, before, before));
 });
 
-Deno.test("A user is told of the limit once in ten windows, and nobody of whom nothing was taken", () => {
+Deno.test("The bot tells a user of the limit once in ten windows, and nobody of whom nothing was taken", () => {
   const limiter = new RateLimiter({ count: 1, window: 1_000 });
   assert(!limiter.tells(ALICE, LATER));
   limiter.take(ALICE, LATER, LATER);

@@ -29,6 +29,11 @@ Deno.test("A name stays that no glob covers", () => {
   assertEquals(denied(...deny, "evil1.example"), deny);
 });
 
+Deno.test("A name that no server can have does not use up what is compared of the others", () => {
+  const long = "a".repeat(20_000); // it comes first
+  assertEquals(denied("*.bad.org", "spam.bad.org", long), ["*.bad.org", long]);
+});
+
 Deno.test("Names are compared with globs as far as that takes a fraction of a second; the others stay", () => {
   const ends = Array.from({ length: 1_600 }, (_, at) => `${`${at}`.padStart(242, "x")}.spam.example`);
   const atEnd = denied("*.spam.example", ...ends).length;
