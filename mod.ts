@@ -75,7 +75,7 @@ export type {
   SessionChange,
   SessionHandlerOptions,
 } from "./src/actors/dispatcher/dispatcher.ts";
-export type { StartOptions, SyncOnceOptions, SyncPass } from "./src/actors/syncer/syncer.ts";
+export type { StartOptions, SyncBackoff, SyncOnceOptions, SyncPass } from "./src/actors/syncer/syncer.ts";
 export {
   type DefinableEventClass,
   defineEvent,

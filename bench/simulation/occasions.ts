@@ -147,7 +147,7 @@ const OF_CLIENTS: readonly (readonly [Occasion, ...string[]])[] = [
     { needs: { refreshes: true }, parts: [{ kind: "token expires", what: 0 }, SAY, REST] },
     "POST v3/refresh",
   ],
-  [{ needs: {}, parts: [...[0, 1, 2].map((who) => ({ kind: "passes", who })), REST] }, "commit knock"],
+  [{ needs: {}, parts: [...[0, 1, 2].map((who) => ({ kind: "passes", who })), REST] }, "commit wanted"],
   [{ needs: {}, parts: [{ kind: "new device" }, SAY, REST] }, "POST v3/user/*/filter", "commit room/"],
   // A device that ends when its store is open, and before anything else is kept.
   [
@@ -168,7 +168,7 @@ const IDENTIFIED: Occasion = {
   needs: { service: { isEncrypted: true, hasIdentities: true } },
   parts: SPOKEN.parts,
 };
-const KNOCKING: Occasion = {
+const PINGING: Occasion = {
   needs: { service: { stays: true, pings: true } },
   parts: [{ kind: "a service is killed" }, REST, TALK, REST],
 };
@@ -219,7 +219,7 @@ const OF_SERVICES: readonly (readonly [Occasion, ...string[]])[] = [
     { ...SPOKEN, needs: { service: { isEncrypted: false } } },
     `${SERVICE_ASKS}PUT v3/rooms/*/send/m.room.message`,
   ],
-  [KNOCKING, `${SERVICE_ASKS}POST v1/appservice/counting/ping`, `${SERVICE_TAKES}POST ping`],
+  [PINGING, `${SERVICE_ASKS}POST v1/appservice/counting/ping`, `${SERVICE_TAKES}POST ping`],
   [THROWN_OUT, ...["POST v3/rooms/*/join", "POST v3/rooms/*/invite"].map((name) => SERVICE_ASKS + name)],
   [
     {
@@ -231,7 +231,7 @@ const OF_SERVICES: readonly (readonly [Occasion, ...string[]])[] = [
         REST,
       ],
     },
-    ...["knock", "owner", "lease"].map((name) => SERVICE_COMMIT + name),
+    ...["wanted", "owner", "lease"].map((name) => SERVICE_COMMIT + name),
   ],
   [
     {

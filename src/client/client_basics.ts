@@ -6,7 +6,12 @@
 
 import { checkRetry, HTTP_OPTIONS, HTTPAPI, Session } from "../api/http/mod.ts";
 import { HandlerRegistry } from "../actors/dispatcher/dispatcher.ts";
-import { ClearRooms, type StartOptions, type SyncOnceOptions } from "../actors/syncer/syncer.ts";
+import {
+  ClearRooms,
+  type StartOptions,
+  type SyncBackoff,
+  type SyncOnceOptions,
+} from "../actors/syncer/syncer.ts";
 import type { Clock } from "../base/clock.ts";
 import { type Logger, loggerOf } from "../base/log.ts";
 import {
@@ -107,7 +112,7 @@ const SYNC: OptionNames<Omit<StartOptions, "signals" | "backoff">> = {
 };
 const START: OptionNames<StartOptions> = { ...SYNC, signals: true, backoff: true };
 const SYNC_ONCE: OptionNames<SyncOnceOptions> = { ...SYNC, passTimeout: true };
-const BACKOFF: OptionNames<NonNullable<StartOptions["backoff"]>> = { base: true, cap: true };
+const BACKOFF: OptionNames<SyncBackoff> = { base: true, cap: true };
 
 /**
  * Refuses options that a client has not, as of a typing error.

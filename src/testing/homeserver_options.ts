@@ -233,6 +233,16 @@ export interface TestNamespace {
   readonly exclusive: boolean;
 }
 
+/** The users, aliases and rooms that an application service is interested in. */
+export interface TestNamespaces {
+  /** User IDs. */
+  readonly users?: readonly TestNamespace[];
+  /** Room aliases. */
+  readonly aliases?: readonly TestNamespace[];
+  /** Room IDs. */
+  readonly rooms?: readonly TestNamespace[];
+}
+
 /** A registration, by the names that it has in its file. */
 export interface TestRegistration {
   /** The ID of the application service. */
@@ -246,14 +256,7 @@ export interface TestRegistration {
   /** The part before the colon of the ID of its own user. */
   readonly sender_localpart: string;
   /** The users, aliases and rooms that it is interested in. */
-  readonly namespaces: {
-    /** User IDs. */
-    readonly users?: readonly TestNamespace[];
-    /** Room aliases. */
-    readonly aliases?: readonly TestNamespace[];
-    /** Room IDs. */
-    readonly rooms?: readonly TestNamespace[];
-  };
+  readonly namespaces: TestNamespaces;
   /** Whether it is sent typing and receipts. */
   readonly receive_ephemeral?: boolean;
   /** Whether it is sent what encryption needs, and messages to devices with `receive_ephemeral`. */

@@ -102,6 +102,7 @@ export {
   type RateLimits,
   sequentialIds,
   type TestNamespace,
+  type TestNamespaces,
   type TestRegistration,
 } from "./homeserver_options.ts";
 export type { LoggedRequest, RequestLog } from "./request_log.ts";

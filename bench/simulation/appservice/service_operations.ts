@@ -32,7 +32,7 @@ export const SERVICE_COMMITS: readonly string[] = [
   ...["session/", "state/", "shown/", "settled/", "sync", "owner", "lease", "send_key"],
   ...["account", "inbound", "olm-session", "outbound_session", "outbox", "devices", "tracked", "replay"],
   ...["own_identity", "backup", "backup_due", "deviceListEpoch", "room_settings", "parked", "pruned"],
-  ...["attempts", "knock", "olm-wanted", "olm_stranger", "withheld"],
+  ...["attempts", "wanted", "olm-wanted", "olm_stranger", "withheld"],
 ];
 
 /** Its requests. */

@@ -42,11 +42,11 @@ export class Disk {
     return disk;
   }
 
-  /** Notes what a process has written: only the one that has taken the disk writes, and who waits for it knocks. */
+  /** Notes what a process has written: only the one that has taken the disk writes, and who waits for it asks. */
   written(process: string, mutations: readonly StoreMutation[], violate: (what: string) => void): void {
     const taken = mutations.find(({ key }) => key.at(-1) === "owner");
     if (taken?.type === "set") this.#owner = (taken.value as { readonly owner: string }).owner;
-    else if (mutations.every(({ key }) => key.at(-1) === "knock")) return;
+    else if (mutations.every(({ key }) => key.at(-1) === "wanted")) return;
     else if (this.#owner !== undefined && this.#owner !== process) {
       violate(`${process} wrote to a disk that ${this.#owner} had taken`);
     }

@@ -26,7 +26,7 @@ export const COMMITS: readonly string[] = [
     "settled/",
     "sync",
     "lease",
-    "knock",
+    "wanted",
     "schema",
   ],
 ];
@@ -70,7 +70,7 @@ export function operationOf(request: string): Operation {
 /** What happens so often that it has its faults anyhow: others are met with where these do not count. */
 export const COMMON: ReadonlySet<string> = new Set([
   ...["lease", "sync", "tracked", "replay", "outbound_session", "inbound", "session/", "state/", "account"],
-  ...["outbox", "devices", "settled/", "owner", "own_identity", "knock", "counting/head counting/in"],
+  ...["outbox", "devices", "settled/", "owner", "own_identity", "wanted", "counting/head counting/in"],
   ...["GET v3/user/*/account_data/*", "POST v3/keys/query", "POST v3/keys/upload", "GET v3/account/whoami"],
   ...["PUT v3/rooms/*/send/m.room.encrypted", "PUT v3/rooms/*/send/m.room.message", SYNC],
   ...["POST v3/register", "PUT transactions"],

@@ -39,7 +39,14 @@ import { takeSync } from "./sync_pipeline.ts";
 import { SyncProgress } from "./sync_progress.ts";
 import { SyncRound } from "./sync_round.ts";
 
-export type { StartOptions, SyncFeed, SyncOnceOptions, SyncPass, SyncSettings } from "./syncer_options.ts";
+export type {
+  StartOptions,
+  SyncBackoff,
+  SyncFeed,
+  SyncOnceOptions,
+  SyncPass,
+  SyncSettings,
+} from "./syncer_options.ts";
 export { ClearRooms } from "./sync_progress.ts";
 
 /** The longest wait that a server can ask for, in milliseconds. */

@@ -117,6 +117,17 @@ export interface SyncAnswer {
   readonly asked: number;
 }
 
+/**
+ * How long to wait after syncs that failed, in milliseconds: `base` after the first failure, and twice as
+ * long after each that follows, up to `cap`; up to a fifth less by chance.
+ */
+export interface SyncBackoff {
+  /** The first wait, from 100 to 86,400,000. Default: 5,000. */
+  readonly base?: number;
+  /** The longest wait, from `base` to 86,400,000. Default: 320,000, or `base` if that is more. */
+  readonly cap?: number;
+}
+
 /** How `start()` syncs. */
 export interface StartOptions {
   /**
@@ -155,12 +166,10 @@ export interface StartOptions {
    */
   timeout?: number;
   /**
-   * How long to wait after a sync that failed, unless the server says when to come back: `base`
-   * after the first failure, and twice as long after each that follows, up to `cap`; up to a fifth
-   * less by chance. Both in milliseconds, from 100 to 86,400,000, `base` at most `cap`. Default:
-   * 5,000 to 320,000, or to `base` if that is more.
+   * How long to wait after a sync that failed, unless the server says when to come back. Default: from
+   * 5 seconds to 320.
    */
-  backoff?: { readonly base?: number; readonly cap?: number };
+  backoff?: SyncBackoff;
   /** Stops the sync, as `stop()` does. */
   signal?: AbortSignal;
   /**

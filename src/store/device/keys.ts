@@ -31,9 +31,9 @@ export class StoreKeys {
     return this.#below("lease");
   }
 
-  /** Changes when a process has come for the device while another held it, and may not wait. */
-  knock(): StoreKey {
-    return this.#below("knock");
+  /** Changes when a process wants the device while another holds it, and may not wait. */
+  wanted(): StoreKey {
+    return this.#below("wanted");
   }
 
   /** The version of the schema that all other records follow. */
@@ -184,7 +184,7 @@ function bytesOf(part: string): number {
 /**
  * Kinds of records that say who uses the device in this store, and whether it is being imported.
  */
-const LOCAL_KINDS: ReadonlySet<string | undefined> = new Set(["owner", "lease", "knock", "importing"]);
+const LOCAL_KINDS: ReadonlySet<string | undefined> = new Set(["owner", "lease", "wanted", "importing"]);
 
 /**
  * Whether a record is about the use of the device in this store. Such records are not copied.

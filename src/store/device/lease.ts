@@ -78,7 +78,7 @@ export class Lease {
   readonly #id: string;
   readonly #lock: LeaseLock;
   #renewedAt: number;
-  /** The versionstamp of the latest knock that a round was made for; undefined: not read yet. */
+  /** The versionstamp of the latest request for the device that a round was made for; undefined: not read yet. */
   #heard: string | null | undefined;
   /** The checks for every commit: no other process has taken the device. */
   readonly checks: readonly StoreCheck[];
@@ -136,9 +136,9 @@ export class Lease {
         if (!isTold) {
           isTold = true;
           if (holding !== undefined) holding.isWaiting = true;
-          // Once, and before the device is looked at again: whoever holds it makes one more round.
+          // Once, and before the device is looked at again: its holder makes one more round.
           if (isPass) {
-            await kv.commit([{ type: "set", key: new StoreKeys(prefix).knock(), value: { owner } }]);
+            await kv.commit([{ type: "set", key: new StoreKeys(prefix).wanted(), value: { owner } }]);
           }
           log[isPass ? "info" : "warn"]("Waiting for a device that another process holds", {
             device: prefix.join(" "),
@@ -181,11 +181,11 @@ export class Lease {
   }
 
   /**
-   * Notes who has knocked by now: {@link Lease.handBack} succeeds if nobody else has since.
+   * Notes who has asked for the device by now: {@link Lease.handBack} succeeds if nobody else has since.
    */
   async listen(): Promise<void> {
-    const [knock] = await this.#kv.getMany([this.#keys.knock()]);
-    this.#heard = knock?.versionstamp ?? null;
+    const [wanted] = await this.#kv.getMany([this.#keys.wanted()]);
+    this.#heard = wanted?.versionstamp ?? null;
   }
 
   /** The same, unless it was done before. */
@@ -197,15 +197,15 @@ export class Lease {
    * Commits last changes and hands the device back, to take it again later.
    *
    * @param changes The changes.
-   * @param hears Whether a knock since {@link Lease.listen} prevents it.
-   * @returns Whether it was handed back; if not, nothing has changed, and the knock was heard.
+   * @param hears Whether a request for the device since {@link Lease.listen} prevents it.
+   * @returns Whether it was handed back; if not, nothing has changed, and another process has asked for it.
    * @throws {StoreError} If another process has taken the device.
    */
   async handBack(changes: readonly StoreMutation[], hears: boolean): Promise<boolean> {
     const { checks } = this;
     const before = this.#heard ?? null;
-    const knock = { key: this.#keys.knock(), versionstamp: before };
-    if (await this.#kv.commit([...changes, this.#until(0)], hears ? [...checks, knock] : checks)) {
+    const wanted = { key: this.#keys.wanted(), versionstamp: before };
+    if (await this.#kv.commit([...changes, this.#until(0)], hears ? [...checks, wanted] : checks)) {
       this.#lock.release();
       return true;
     }

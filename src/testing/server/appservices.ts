@@ -8,7 +8,12 @@
 
 import type { RoomAlias, UserID } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
-import type { AppserviceFetch, TestNamespace, TestRegistration } from "../homeserver_options.ts";
+import type {
+  AppserviceFetch,
+  TestNamespace,
+  TestNamespaces,
+  TestRegistration,
+} from "../homeserver_options.ts";
 import { badRequest, Failure, forbidden, invalidParam, refused } from "../json/mod.ts";
 import type { Room, RoomEvent } from "../rooms/mod.ts";
 import { Device, type Session, type User } from "../users/mod.ts";
@@ -29,7 +34,7 @@ interface ActingRequest {
   query(name: string): string | undefined;
 }
 
-type Kind = keyof TestRegistration["namespaces"];
+type Kind = keyof TestNamespaces;
 
 /** An application service, as the homeserver has it. */
 class RegisteredAppservice {
