@@ -38,10 +38,9 @@ export interface AccountRecord {
   readonly state: Uint8Array;
   /**
    * The device's keys as they are published, with their signatures. Reading them does not restore the
-   * account, which takes longer the more one-time keys there are. Undefined: an earlier version
-   * wrote the record.
+   * account, which takes longer the more one-time keys there are.
    */
-  readonly deviceKeys?: DeviceKeys;
+  readonly deviceKeys: DeviceKeys;
   /** The public halves of the one-time keys that are kept, 32 bytes each, the oldest first. */
   readonly oneTimeKeys: Uint8Array;
   /**
@@ -100,7 +99,6 @@ export class OwnAccount {
     this.#vodozemac = vodozemac;
     this.#live = live;
     this.#record = record;
-    if (record.deviceKeys === undefined) this.#record = { ...record, deviceKeys: this.#signedKeys() };
   }
 
   /** Reads the account; undefined if there is none. */
@@ -109,17 +107,20 @@ export class OwnAccount {
     if (record === undefined) return undefined;
     const account = new OwnAccount(vodozemac, record);
     account.#committed = record;
-    if (record.deviceKeys === undefined) account.change(tx, {});
     return account;
   }
 
   /** Creates an account, with identity keys only. */
   static create(tx: Transaction, vodozemac: () => Vodozemac, { userId, deviceId }: Owner): OwnAccount {
     const live = vodozemac().olm.createAccount();
+    const { curve25519Key: curve25519, ed25519Key: ed25519 } = live;
+    const keys = newDeviceKeys({ userId, deviceId, curve25519, ed25519 });
     const account = new OwnAccount(vodozemac, {
       userId,
       deviceId,
       state: live.state(),
+      // The signed object has the same members, and a signature.
+      deviceKeys: signed({ ...keys }, { userId, deviceId }, live) as unknown as DeviceKeys,
       oneTimeKeys: new Uint8Array(),
       unpublished: false,
       identityPublished: false,
@@ -136,7 +137,7 @@ export class OwnAccount {
    * self-signing key once that is at hand. The same object until that changes.
    */
   get deviceKeys(): DeviceKeys {
-    return this.#record.deviceKeys ?? this.#signedKeys(); // the constructor has put them there
+    return this.#record.deviceKeys;
   }
 
   /** The record, as this step has it. */
@@ -239,16 +240,7 @@ export class OwnAccount {
    * @throws {ValueError} If the object has no canonical form.
    */
   sign(object: JsonObject): JsonObject {
-    const { userId, deviceId } = this.#record;
-    const signature = this.account.sign(signableJson(object));
-    return withSignature(object, { userId, keyId: `ed25519:${deviceId}`, signature });
-  }
-
-  #signedKeys(): DeviceKeys {
-    const { userId, deviceId } = this.#record;
-    const { curve25519Key: curve25519, ed25519Key: ed25519 } = this.account;
-    const keys = newDeviceKeys({ userId, deviceId, curve25519, ed25519 });
-    return this.sign({ ...keys }) as unknown as DeviceKeys; // the signed object has the same members and a signature
+    return signed(object, this.#record, this.account);
   }
 
   #write(tx: Transaction, record: AccountRecord): void {
@@ -276,6 +268,11 @@ export class OwnAccount {
       );
     }
   }
+}
+
+function signed(object: JsonObject, { userId, deviceId }: Owner, account: Account): JsonObject {
+  const signature = account.sign(signableJson(object));
+  return withSignature(object, { userId, keyId: `ed25519:${deviceId}`, signature });
 }
 
 function noKey(): never {

@@ -64,7 +64,7 @@ export class TrackedUsers {
     this.#epoch = await tx.get(epochKey) ?? 0;
     this.#sequence = this.#epoch;
     for (const [[userId = ""], tracking] of await tx.list<Tracking>("tracked")) {
-      if (!isUserId(userId)) continue; // an earlier version accepted more
+      if (!isUserId(userId)) continue; // a damaged record: the server would refuse the whole query
       this.#users.set(userId, tracking);
       if (tracking.isVisit) this.#visitors.add(userId);
       this.#sequence = Math.max(this.#sequence, tracking.changed, tracking.checked);

@@ -28,8 +28,7 @@ const BLOCK = 32;
 
 /** The events of some consecutive indices; where there is none the ID is empty or missing. */
 interface ReplayBlock {
-  /** The sender of the events; absent: an earlier version wrote them, for all senders. */
-  readonly sender?: UserID;
+  readonly sender: UserID;
   readonly eventIds: readonly string[];
   readonly times: readonly number[];
   /** Which of them have been handed out to be handled, one bit each; absent: none. */
@@ -83,7 +82,7 @@ export class ReplayLog {
     const others: OpenBlock[] = [];
     for (const blocks of all) {
       const { sender: first } = blocks.first;
-      if (first === undefined) continue; // it is empty, or for all senders
+      if (first === undefined) continue; // it is empty
       for (const sender of blocks.senders) if (sender !== first) others.push(otherBlock(blocks, sender));
     }
     if (others.length > 0) await readBlocks(tx, others);
@@ -93,13 +92,8 @@ export class ReplayLog {
   save(tx: Transaction): void {
     for (const { first, others } of this.#blocks()) {
       for (const { key, sender, eventIds, times, shown, changed } of [first, ...others.values()]) {
-        if (!changed) continue;
-        tx.set(key, {
-          ...(sender !== undefined && { sender }),
-          eventIds,
-          times,
-          ...(shown !== 0 && { shown }),
-        });
+        if (!changed || sender === undefined) continue;
+        tx.set(key, { sender, eventIds, times, ...(shown !== 0 && { shown }) });
       }
     }
   }
@@ -153,8 +147,7 @@ export class SessionReplays {
   /** Whether an event of a sender had an index. */
   has(index: number, sender: UserID): boolean {
     const { first, others } = this.#blocks.get(Math.floor(index / BLOCK)) ?? {};
-    const isFirst = first?.sender === undefined || first.sender === sender;
-    const { eventIds = [] } = (isFirst ? first : others?.get(sender)) ?? {};
+    const { eventIds = [] } = (first?.sender === sender ? first : others?.get(sender)) ?? {};
     return (eventIds[index % BLOCK] ?? "") !== "";
   }
 
@@ -203,7 +196,7 @@ export class SessionReplays {
     if (blocks === undefined) return undefined;
     const { first } = blocks;
     if (first.eventIds.length === 0) first.sender = sender;
-    return first.sender === undefined || first.sender === sender ? first : otherBlock(blocks, sender);
+    return first.sender === sender ? first : otherBlock(blocks, sender);
   }
 }
 

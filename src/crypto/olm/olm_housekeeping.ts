@@ -183,10 +183,6 @@ export class OlmHousekeeping {
     { peer, record, days }: { readonly peer: OlmPeer; readonly record: PeerRecord; readonly days: number },
   ): Promise<"done" | "later"> {
     const { sessions } = this.#options;
-    if (record.notedAt === undefined) { // an earlier version did not write the time: it counts from now on
-      await sessions.note(tx, peer, {});
-      return "later";
-    }
     // A moment that lies ahead keeps it: the clock may be wrong now.
     if (this.#options.context.clock.now() - await this.#usedAt(tx, peer, record) < days * DAY_MS) {
       return "later";
@@ -208,7 +204,7 @@ export class OlmHousekeeping {
     return since !== undefined && since - await this.#usedAt(tx, peer, record) >= FALLBACK_MARGIN_MS;
   }
 
-  async #usedAt(tx: Transaction, { curve25519 }: OlmPeer, { notedAt = 0 }: PeerRecord): Promise<number> {
+  async #usedAt(tx: Transaction, { curve25519 }: OlmPeer, { notedAt }: PeerRecord): Promise<number> {
     return Math.max(notedAt, await this.#options.inbox.lastAt(tx, curve25519) ?? 0);
   }
 

@@ -38,12 +38,12 @@ export interface PeerRecord {
   readonly unwedgedAt?: number;
   /** Whether the peer was told that there is no session, since there last was one. */
   readonly toldNoOlm?: boolean;
-  /** When the record was written last, in milliseconds since the epoch; undefined: unknown. */
-  readonly notedAt?: number;
+  /** When the record was written last, in milliseconds since the epoch; 0: never. */
+  readonly notedAt: number;
 }
 
 /** A peer of which nothing is known. */
-export const NEW_PEER: PeerRecord = { sessions: [], wedgingIndex: 0 };
+export const NEW_PEER: PeerRecord = { sessions: [], wedgingIndex: 0, notedAt: 0 };
 
 /** The kind of record. */
 export const PEER_KIND = "olm-peer";

@@ -36,8 +36,8 @@ export interface RetiredSession {
   readonly sessionId: string;
   /** How many pieces the list of those it was shared with has. */
   readonly rosterPieces: number;
-  /** How many messages it has encrypted; absent in records of earlier versions. */
-  readonly messages?: number;
+  /** How many messages it has encrypted. */
+  readonly messages: number;
 }
 
 /** The own group session of a room. */

@@ -247,16 +247,6 @@ Deno.test("a start does not restore the account; a damaged one fails with a clea
   await assertRejects(() => counts(peer, 49), EncryptionError, "the store is damaged");
 });
 
-Deno.test("an account that was kept without the device's keys is kept with the same from then on", async () => {
-  const peer = await fresh();
-  await peer.upload();
-  const deviceKeys = peer.keys.deviceKeys();
-  await restartWith(peer, ({ deviceKeys: _, ...record }) => record);
-  assertEquals(peer.keys.deviceKeys(), deviceKeys);
-  assertEquals((await peer.step((tx) => tx.get(accountKey())))?.deviceKeys, deviceKeys);
-  assertEquals(peer.keys.nextUpload(), undefined);
-});
-
 Deno.test("the account's record stays small", async () => {
   const peer = await fresh();
   await peer.upload();

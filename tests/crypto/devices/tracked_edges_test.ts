@@ -91,7 +91,7 @@ Deno.test("a reload clears the waits and the open queries", async () => {
   assertEquals(stage.ask().users.toSorted(), [ALICE, BOB]);
 });
 
-Deno.test("a record of an invalid user ID, as earlier versions wrote, leads to no query", async () => {
+Deno.test("a damaged record, of an invalid user ID, leads to no query", async () => {
   const stage = new TrackedStage();
   await stage.run((tx) => tx.set(recordKey("tracked", "alice"), { changed: 1, checked: 0 }));
   await stage.restart();

@@ -31,7 +31,7 @@ async function encrypt(error: unknown) {
   const vault = memoryVault();
   const entries = ["zero", "one", "two"].map((id): SessionEntry => ({ id, generation: 0, inbound: false }));
   await step(vault, (tx) => {
-    tx.set(peerKey(PEER), { sessions: entries, wedgingIndex: 0 });
+    tx.set(peerKey(PEER), { sessions: entries, wedgingIndex: 0, notedAt: 0 });
     for (const [index, { id }] of entries.entries()) tx.set(sessionKey(PEER, id), Uint8Array.of(index));
   });
   const message = await step(vault, (tx) => sessions.encrypt(tx, PEER, "{}"));

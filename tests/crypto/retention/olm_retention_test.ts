@@ -152,21 +152,6 @@ Deno.test("a look at old records does not let a device that can't be understood 
   assertEquals(bob.olm.claims.next(bob.clock.now()), undefined);
 });
 
-Deno.test("a record that does not say when it was written is kept for another month", async () => {
-  const { alice, bob, server } = await met();
-  const [entry] = await Array.fromAsync(bob.store.list(["crypto", "olm-peer"]));
-  assert(entry !== undefined);
-  const { notedAt: _, ...old } = entry.value as { notedAt: number };
-  await bob.store.commit([{ type: "set", key: entry.key, value: old }]);
-  await bob.restart();
-  server.hidden.add(alice.deviceId);
-  await live(bob, 100);
-  assertEquals(await tidy(bob, alice), "later");
-  assertEquals((await recordsByKind(bob.store))["olm-session"], 1);
-  await live(bob, 31);
-  assertEquals(await tidy(bob, alice), "done");
-});
-
 Deno.test("a clock that was ahead removes nothing early", async () => {
   const { alice, bob, server } = await aliceAndBob();
   await bob.clock.tick(1_000 * DAY);

@@ -85,21 +85,6 @@ Deno.test("T72: in a session whose key was forwarded, a copy does not lock out t
   assertEquals(told(await receiver.one(copyOf(events[3] as MessageEvent))), "UNTRUSTED");
 });
 
-Deno.test("T72: what a version before has written down without its sender still refuses every repetition", async () => {
-  const receiver = new Receiver();
-  const alice = await knownSender(receiver);
-  const event = alice.say("hello");
-  const key = ["crypto", "replay", alice.roomId, alice.sessionId, "0"];
-  await receiver.vault.commit([{
-    type: "set",
-    key,
-    value: { eventIds: [event.event_id], times: [event.origin_server_ts] },
-  }]);
-  receiver.restart();
-  assertEquals(told(await receiver.one({ ...event, event_id: "$again" })), "REPLAYED");
-  assertEquals(told(await receiver.one(event)), "hello");
-});
-
 Deno.test("T72: a whole engine reads the owner's event as soon as it has their key, and from history too", async () => {
   const { alice: bot, server } = await aliceAndBob();
   const [carol, mallory] = (["@carol:example.org", "@mallory:example.org"] as const).map((userId) => {
