@@ -65,10 +65,11 @@ export function markHistory(room: RoomPart, view: StayView): EventID | undefined
   const events = room.filled.length === 0 ? room.timeline : [...room.filled, ...room.timeline];
   const isMove = (event: TimelineEvent): event is TimelineEvent & MemberStateEvent =>
     isOwnMember(event, own) && !room.shown.has(event);
-  if (!isNew && !events.some(isMove)) return undefined; // the usual case
+  const isEnteredAgain = room.state.some((event) => isEntered(event, before));
+  if (!isNew && !isEnteredAgain && !events.some(isMove)) return undefined; // the usual case
   const moves = events.filter(isMove);
   const first = beginOf(moves, view);
-  const begin = first === undefined ? 0 : events.indexOf(first);
+  const begin = events.findIndex((event) => event === first);
   let isIn = wasIn(first ?? moves[0], view);
   const entry = moves.some((event) => isEntry(event, view)) ? undefined : entryIn(room.state, view);
   const isFirst = before.shown === "" && (begin > 0 || isEntered(entry, before));
@@ -123,9 +124,8 @@ function wasIn(first: MemberStateEvent | undefined, { before }: StayView): boole
   return prev === undefined ? before.isJoined && !isEntered(first, before) : prev === Membership.JOIN;
 }
 
-function isEntered(event: MatrixEvent | undefined, { entries }: RememberedRoom): boolean {
-  const { event_id } = (event ?? {}) as { readonly event_id?: EventID };
-  return event_id !== undefined && entries.includes(event_id);
+function isEntered(event: { readonly event_id?: EventID } | undefined, { entries }: RememberedRoom): boolean {
+  return entries.some((entry) => entry === event?.event_id);
 }
 
 /** The own join in a room's state, if it was not shown: it stands in front of the timeline. */

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import type { JsonObject } from "../../../src/types/json.ts";
 import { CountingStore } from "../support/counting_store.ts";
-import { joined, member, message, OWN, timeline } from "../support/events.ts";
+import { joined, member, message, OWN, state, timeline } from "../support/events.ts";
 import { heard, syncerStage } from "../support/syncer_stage.ts";
 
 const own = (prev?: string): JsonObject =>
@@ -17,6 +17,27 @@ function eventsOf(order: string, prev?: string): JsonObject[] {
       : message(name)
   );
 }
+
+Deno.test("After a crash in a response whose state has the own join, what was history is history again", async () => {
+  const topic = state("m.room.topic", { topic: "old" });
+  const answer = joined({ state: { events: [topic, own()] }, ...timeline([message("m0")]) }, {
+    next_batch: "t2",
+  });
+  const kv = new CountingStore();
+  const never = Promise.withResolvers<void>();
+  {
+    const before = await syncerStage({ kv, answers: [{ next_batch: "t1" }, answer] });
+    before.api.on("m.room.message", () => never.promise);
+    before.api.start().catch(() => {});
+    await before.settle(); // the process ends here, with handlers at work
+  }
+  await using after = await syncerStage({ kv, answers: [structuredClone(answer)] });
+  const texts = heard(after);
+  after.api.on("m.room.topic", () => void texts.push("topic"));
+  after.api.start();
+  await after.settle();
+  assertEquals(texts, ["m0"]);
+});
 
 for (
   const order of [
