@@ -129,7 +129,9 @@ export function takeApart(response: JsonObject, own: UserID, log?: Logger): Sync
     toDevice: reader.events(response.to_device, SyncStream.TO_DEVICE, hasSender),
     deviceLists: { changed: reader.userIds(lists.changed), left: reader.userIds(lists.left) },
     oneTimeKeyCounts: counts(reader.object(response.device_one_time_keys_count)),
-    unusedFallbackTypes: Array.isArray(fallback) ? strings(fallback) : undefined,
+    unusedFallbackTypes: Array.isArray(fallback)
+      ? fallback.filter((item) => typeof item === "string")
+      : undefined,
     rooms: [
       // Left rooms come first: a room that the user left and is invited to again is in both
       // sections.
@@ -265,10 +267,6 @@ class Reader {
     }
     return parts;
   }
-}
-
-function strings(value: unknown): string[] {
-  return Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
 }
 
 function counts(section: JsonObject): Record<string, number> {

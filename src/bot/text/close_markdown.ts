@@ -41,16 +41,16 @@ const MAX_COLUMNS = 100;
 export function closeMarkdown(partial: string): string {
   let text = partial.replace(/[\ud800-\udbff]$/, "");
   let found = blocks(text);
-  for (let dropped = 0; found.fence === undefined && !found.isEndOfCode; dropped++) {
+  for (let dropped = 0; found.fence === undefined; dropped++) {
     const shown = text.trimEnd();
     if (shown.length < text.length) [text, found] = [shown, blocks(shown)];
     const isAlone = text.length - found.lastLine <= MAX_ALONE && MARK_ALONE.test(text.slice(found.lastLine));
-    if (text === "" || !isAlone || dropped === MAX_DROPPED || found.isEndOfCode) break;
+    if (!isAlone || dropped === MAX_DROPPED || found.isEndOfCode) break;
     text = text.slice(0, found.lastLine);
     found = blocks(text);
   }
   const { fence, lastLine, ownText, block } = found;
-  if (fence !== undefined) return closeCode(text, fence, lastLine);
+  if (fence !== undefined) return closeCode(text, fence, found);
   const isRow = ROW.test(text.slice(ownText, ownText + 8));
   const start = isRow ? lastBar(text) + 1 : ownText;
   const closed = text.slice(0, start) + closeInline(text.slice(start));
@@ -67,24 +67,25 @@ interface Blocks {
   readonly ownText: number;
   /** The last block, behind a blank line. */
   readonly block: number;
+  /** Whether the last line opens a block of code. */
+  readonly isStartOfCode: boolean;
   /** Whether the last line closes a block of code. */
   readonly isEndOfCode: boolean;
 }
 
 function blocks(text: string): Blocks {
+  let before: Fence | undefined;
   let fence: Fence | undefined;
   let [lastLine, ownText, block] = [0, 0, 0];
   let wasHeading = false;
-  let isEndOfCode = false;
   for (let at = 0; at <= text.length;) {
     const newline = text.indexOf("\n", at);
     const end = newline < 0 ? text.length : newline;
     const line = text.slice(at, Math.min(end, at + MAX_FENCE_LINE));
-    const before = fence;
+    before = fence;
     fence = fenceBehind(line, fence);
     lastLine = at;
-    isEndOfCode = before !== undefined && fence === undefined;
-    if (before !== undefined || fence !== undefined || line.trim() === "") {
+    if (before !== undefined || line.trim() === "") {
       block = ownText = end + 1;
     } else if (wasHeading || OWN_TEXT.test(line)) {
       ownText = at;
@@ -92,19 +93,19 @@ function blocks(text: string): Blocks {
     wasHeading = HEADING.test(line);
     at = end + 1;
   }
-  return { fence, lastLine, ownText, block, isEndOfCode };
+  const isStartOfCode = before === undefined && fence !== undefined;
+  const isEndOfCode = before !== undefined && fence === undefined;
+  return { fence, lastLine, ownText, block, isStartOfCode, isEndOfCode };
 }
 
+/** The first marks of a fence, alone in a line. */
+const PARTIAL_FENCE = /^(?: {0,3}>){0,2} {0,3}([`~]{1,7})$/;
+
 /** Closes a block of code; one of which there is only the first line is not begun. */
-function closeCode(text: string, fence: Fence, lastLine: number): string {
-  const last = text.slice(lastLine, lastLine + MAX_FENCE_LINE);
-  if (last.length === text.length - lastLine && fenceBehind(last, undefined) !== undefined) {
-    const before = blocks(text.slice(0, lastLine)).fence;
-    if (before === undefined) return text.slice(0, lastLine).trimEnd();
-  }
-  const mark = fence.mark.slice(0, 1);
-  const isPartialEnd = last.length < 32 &&
-    new RegExp(`^[ >]*${mark}{1,${fence.mark.length - 1}}$`).test(last);
+function closeCode(text: string, fence: Fence, { lastLine, isStartOfCode }: Blocks): string {
+  if (isStartOfCode) return text.slice(0, lastLine).trimEnd();
+  const mark = PARTIAL_FENCE.exec(text.slice(lastLine, lastLine + MAX_FENCE_LINE))?.[1];
+  const isPartialEnd = mark !== undefined && fence.mark.startsWith(mark);
   const code = isPartialEnd ? text.slice(0, lastLine) : text;
   return `${code}${code.endsWith("\n") ? "" : "\n"}${fence.prefix}${fence.mark}`;
 }

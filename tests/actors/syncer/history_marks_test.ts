@@ -194,13 +194,13 @@ for (const [what, given] of Object.entries(CASES)) {
 }
 
 Deno.test("The user comes in with a join that says they were outside, or, if it says nothing, who was outside", () => {
-  const entries = (joined: boolean) =>
+  const entries = ({ joined }: { readonly joined: boolean }) =>
     partOf({ timeline: "J Jl Ji Jj L Ij o m", history: "" }).timeline
       .filter((event) =>
         isEntry(event, { own: OWN, before: rememberedOf({ joined, timeline: "", history: "" }) })
       );
-  assertEquals(namesOf(entries(false)), "J Jl Ji");
-  assertEquals(namesOf(entries(true)), "Jl Ji");
+  assertEquals(namesOf(entries({ joined: false })), "J Jl Ji");
+  assertEquals(namesOf(entries({ joined: true })), "Jl Ji");
 });
 
 for (

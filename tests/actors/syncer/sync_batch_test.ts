@@ -127,6 +127,37 @@ Deno.test("A timeline that comes again after a crash reports the same changes, t
   assertEquals(remarks(room), [["$@a:a-leave", "LEAVE"], ["$@b:a-join", "JOIN"], ["$@c:a-ban", "BAN"]]);
 });
 
+Deno.test("A change of the own user is what the timeline says, and not what is stored since", () => {
+  const later = member(OWN, "join", { event_id: "$later" });
+  const parts = takeApart(joined(timeline([member(OWN, "join")])), OWN);
+  const [part] = parts.rooms;
+  assert(part !== undefined);
+  const before = { isJoined: false, shown: "", entries: [] };
+  part.news = { before, after: before, added: "", entry: `$${OWN}-join` };
+  const [room] = syncBatch(parts, CONTEXT, committed(was("join", later))).rooms;
+  assert(room !== undefined);
+  assertEquals(remarks(room), [[`$${OWN}-join`, "JOIN"]]);
+});
+
+Deno.test("State that says again how things are reports nothing", () => {
+  const own = member(OWN, "join");
+  const parts = takeApart(joined({ state: { events: [structuredClone(own)] } }), OWN);
+  const [part] = parts.rooms;
+  assert(part !== undefined);
+  const before = { isJoined: true, shown: "", entries: [`$${OWN}-join` as const] };
+  part.news = { before, after: before, added: "", entry: undefined };
+  const [room] = syncBatch(parts, CONTEXT, committed(was("join", own))).rooms;
+  assert(room !== undefined);
+  assertEquals(remarks(room), []);
+});
+
+Deno.test("State says how things are: what it says was before does not count", () => {
+  const prev_content = { membership: "join" };
+  const join = member("@a:a", "join", { unsigned: { prev_content } });
+  const former = was("join", member("@a:a", "leave", { event_id: "$old" }));
+  assertEquals(remarks(delivered(joined({ state: { events: [join] } }), former)), [["$@a:a-join", "JOIN"]]);
+});
+
 Deno.test("The state of a new room reports no change but the own joining", () => {
   const events = [member("@a:a", "join"), member("@b:a", "ban"), member(OWN, "join")];
   const own: [unknown, string][] = [[`$${OWN}-join`, "JOIN"]];

@@ -1,6 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { closeMarkdown, formatMarkdown } from "../../../src/bot/mod.ts";
+import { fenceBehind } from "../../../src/bot/text/close_markdown.ts";
 import { took } from "./took.ts";
 
 const CASES: Record<string, readonly (readonly [partial: string, closed: string])[]> = {
@@ -48,6 +49,11 @@ const CASES: Record<string, readonly (readonly [partial: string, closed: string]
     ["~~~a`b\n**c", "~~~a`b\n**c\n~~~"],
     ["```\na\n```\n**b", "```\na\n```\n**b**"],
     ["**a\n```\nb\n```\nc", "**a\n```\nb\n```\nc"],
+    ["~~~\na\n~~~~~", "~~~\na\n~~~~~"],
+    ["~~~\na\n~~~\n", "~~~\na\n~~~"],
+    ["~~~\na\n``", "~~~\na\n``\n~~~"],
+    ["> ~~~\n> a\n> ~~", "> ~~~\n> a\n> ~~~"],
+    [`a\n~~~${"b".repeat(2_000)}`, "a"],
     [`\`\`\`\na\n${" ".repeat(40)}\`\``, `\`\`\`\na\n${" ".repeat(40)}\`\`\n\`\`\``],
   ],
   "links and images that are not complete": [
@@ -63,6 +69,7 @@ const CASES: Record<string, readonly (readonly [partial: string, closed: string]
     ["| **a \\| b", "| **a \\| b**\n|---|"],
     ["| **a | b", "| **a | b\n|---|---|"],
     ["| [", "|\n|---|"],
+    ["| a | b\nc", "| a | b\nc"],
     [`|${"a|".repeat(100)}`, `|${"a|".repeat(100)}\n|${"---|".repeat(100)}`],
     [`|${"a|".repeat(101)}`, `|${"a|".repeat(101)}`],
     ["| a |\n|---|\n| b", "| a |\n|---|\n| b"],
@@ -83,6 +90,10 @@ const CASES: Record<string, readonly (readonly [partial: string, closed: string]
     ["a\\", "a"],
     ["**[", ""],
     ["a \ud83d", "a"],
+    [`a\n${"-".repeat(200)}`, "a"],
+    [`a\n${"-".repeat(201)}`, `a\n${"-".repeat(201)}`],
+    [`a\n${"> ".repeat(127)}-`, "a"],
+    [`a\n${"> ".repeat(128)}-`, `a\n${"> ".repeat(128)}-`],
   ],
 };
 
@@ -91,6 +102,12 @@ for (const [what, cases] of Object.entries(CASES)) {
     for (const [partial, closed] of cases) assertEquals(closeMarkdown(partial), closed, partial);
   });
 }
+
+Deno.test("fenceBehind() repeats what the code is written in if that is short, and plain", () => {
+  const openings = ["~~~ts", `~~~${"a".repeat(21)}`, `~~~${"a".repeat(22)}`, "~~~é", "> ~~~ ts  "]
+    .map((line) => fenceBehind(line, undefined)?.opening);
+  assertEquals(openings, ["~~~ts", `~~~${"a".repeat(21)}`, "~~~", "~~~", "> ~~~ ts"]);
+});
 
 const ANSWER = `# Plan
 

@@ -22,5 +22,7 @@ Deno.test("A backslash is taken away where it only says that a sign is itself, a
     await bodyOf("| \\*a | \\*b |\n|---|---|\n| \\*c | \\*d |"),
     "| *a | *b |\n|---|---|\n| *c | *d |",
   );
+  assertEquals(await bodyOf("**a** \\*\\\n\nb"), "**a** *\\\n\nb");
+  assertEquals(await bodyOf("**a** \\\nb \\*"), "**a** \nb *");
   assertEquals(await bodyOf("**a**\n\n```\n\\*\n```\n\n---"), "**a**\n\n```\n\\*\n```\n\n---");
 });

@@ -20,7 +20,6 @@ const LENGTH = 100_000;
 const MADE = [
   "src/appservice/own_users.ts", // the registration's, on IDs of users
   "src/appservice/registration.ts", // made to see whether it can be, and not used
-  "src/bot/text/close_markdown.ts", // on less than 32 characters
   "src/testing/rooms/content_rules.ts", // of push rules, in tests
   "src/testing/server/appservices.ts", // the registration's, in tests
 ];
