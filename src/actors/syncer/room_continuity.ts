@@ -11,7 +11,7 @@ import { isOwnMember, markHistory, type StayView } from "./membership.ts";
 import { leaveOut, RoomGaps, type RoomGapsOptions, type RoomWithGap } from "./room_gaps.ts";
 import { namesOf, shownAmong, type StoreHandlers, withShown } from "../store/mod.ts";
 import type { SyncFilter } from "./sync_reader.ts";
-import { type RoomPart, type SyncParts, type TimelineEvent } from "./sync_parts.ts";
+import type { RoomPart, SyncParts, TimelineEvent } from "./sync_parts.ts";
 import { NEVER_SEEN, type RoomMemory, type SyncPosition } from "./sync_progress.ts";
 import { sideBySide } from "../../base/runs.ts";
 import type { ActorRef } from "../kernel/mod.ts";
