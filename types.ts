@@ -254,7 +254,7 @@ export type {
   LocalTrust,
   UserIdentity,
 } from "./src/crypto/devices/mod.ts";
-export type { KeyFileData } from "./src/crypto/key_files/mod.ts";
+export type { KeyFileData } from "./src/crypto/key_files/key_files.ts";
 export type { DecryptedEvent, Decryption } from "./src/crypto/megolm/mod.ts";
 export type { OwnDeviceKeys, SentRoomEvent } from "./src/crypto/engine/engine.ts";
 export type { ShareReport, WithheldDevice } from "./src/crypto/sharing/mod.ts";

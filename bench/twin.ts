@@ -14,7 +14,7 @@
  * @module
  */
 
-import { Router } from "../src/testing/http/mod.ts";
+import { Router } from "../src/testing/http/http.ts";
 import { ALL_ROUTES } from "../src/testing/routes/routes.ts";
 import { withoutLimits } from "./twin/without_limits.ts";
 import { Synapse } from "../tools/synapse.ts";

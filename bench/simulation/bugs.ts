@@ -210,20 +210,20 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: "One-time keys that are used up are not replaced",
-    path: "src/crypto/account/own_keys.ts",
+    path: "src/crypto/account/account.ts",
     find: "if (oneTimeKeys > 0) this.account.generateOneTimeKeys(tx, oneTimeKeys);",
     replace: "",
   },
   {
     name: "Messages to devices are given up when the server can't be reached",
-    path: "src/crypto/requests/outbox.ts",
+    path: "src/crypto/requests/requests.ts",
     find: 'if (status < 500) return "later";',
     replace: 'if (status < 500) return "never";',
     worlds: ["--favour=a device has no network"],
   },
   {
     name: "A session that is lost is never made anew",
-    path: "src/crypto/olm/olm_channels.ts",
+    path: "src/crypto/olm/olm.ts",
     find: "await this.claims.want(tx, [device], { wedged: true });",
     replace: "",
     worlds: ["--favour=hands one-time keys out twice"],
@@ -236,7 +236,7 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: "Messages to devices are forgotten by a restart",
-    path: "src/crypto/requests/outbox.ts",
+    path: "src/crypto/requests/requests.ts",
     find: 'for (const [, entry] of await tx.list<OutboxEntry>("outbox")) this.#put(entry);',
     replace: "",
   },
@@ -324,13 +324,13 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: "Events of sessions that are made up hold up the keys that are to be backed up",
-    path: "src/crypto/backup/backup_requests.ts",
+    path: "src/crypto/backup/backup.ts",
     find: "      return { settled: true };\n",
     replace: "      return {};\n",
   },
   {
     name: "A key counts as backed up before the upload was acknowledged",
-    path: "src/crypto/backup/backup_requests.ts",
+    path: "src/crypto/backup/backup.ts",
     find: "await due.done(tx, useless);",
     replace: "await due.done(tx, marked);",
   },
@@ -532,14 +532,14 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: "History of an inviter is forgotten before it was taken in",
-    path: "src/crypto/history/history_intake.ts",
+    path: "src/crypto/history/history.ts",
     find: "      const id = uniqueId();\n",
     replace: "      const id = uniqueId();\n      this.#drop(tx, pair);\n",
     worlds: ["--history", "--favour=a member invites somebody, and shares the history"],
   },
   {
     name: "History is taken of a member who has not invited",
-    path: "src/crypto/history/history_intake.ts",
+    path: "src/crypto/history/history.ts",
     find: "this.#announced.values.filter((announced) => accepted.includes(nameOf(announced)));",
     replace:
       "this.#announced.values.filter(({ roomId }) => accepted.some((name) => name.endsWith(` ${roomId}`)));",
@@ -567,7 +567,7 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: "Who is followed is not asked about when a device that nothing has announced sends a key",
-    path: "src/crypto/olm/olm_channels.ts",
+    path: "src/crypto/olm/olm.ts",
     find: "    if (device === undefined) this.#lookUps.lookUpFollowed(tx, peer.userId);\n",
     replace: "",
     worlds: [

@@ -10,7 +10,7 @@ import type { ComparedDevice, CryptoDevice, LocalTrust } from "../crypto/devices
 import type { Decryption, RecoveredEvent } from "../crypto/megolm/mod.ts";
 import type { OwnDeviceKeys, SentRoomEvent } from "../crypto/engine/engine.ts";
 import type { ShareReport } from "../crypto/sharing/mod.ts";
-import type { KeyFileData } from "../crypto/key_files/mod.ts";
+import type { KeyFileData } from "../crypto/key_files/key_files.ts";
 import type { RoomEncryptedContent } from "../types/content/encryption_content.ts";
 import type { Membership } from "../types/enums.ts";
 import type { MatrixEvent, MessageEvent } from "../types/events/event.ts";

@@ -6,7 +6,7 @@
 
 import { checkOptions, type OptionNames } from "../errors/known_names.ts";
 import { assertPassphrase, MAX_ITERATIONS } from "../crypto/ciphers/ciphers.ts";
-import type { KeyFileData } from "../crypto/key_files/mod.ts";
+import type { KeyFileData } from "../crypto/key_files/key_files.ts";
 import type { ImportedRoomKey } from "../crypto/megolm/mod.ts";
 import type { MegolmSessionRef } from "../types/session_ref.ts";
 import { ValueError } from "../errors/value_error.ts";
@@ -79,7 +79,7 @@ const EXPORT: OptionNames<ExportKeysOptions> = {
 const IMPORT: OptionNames<ImportKeysOptions> = { passphrase: true, signal: true, onProgress: true };
 
 /** The format of key files: few programs use it. */
-const loaded = () => import("../crypto/key_files/mod.ts");
+const loaded = () => import("../crypto/key_files/key_files.ts");
 
 /** Writes and reads key files. */
 export class KeyFiles {

@@ -20,7 +20,7 @@ import {
   type RateLimits,
   type TestRegistration,
 } from "./homeserver_options.ts";
-import { ConnectionDropped, injectFault, localFetch, type RawRequest, Router, serve } from "./http/mod.ts";
+import { ConnectionDropped, injectFault, localFetch, type RawRequest, Router, serve } from "./http/http.ts";
 import { LoggedRequest, RequestLog } from "./request_log.ts";
 import { RoomView } from "./room_view.ts";
 import { DEFAULT_ROOM_VERSION } from "./rooms/mod.ts";

@@ -118,7 +118,7 @@ export {
   type StoreProcess,
   storeProcessConformance,
   type StoreProcessConformanceOptions,
-} from "./conformance/mod.ts";
+} from "./conformance/conformance.ts";
 export {
   BotTester,
   ExpectationError,

@@ -3,7 +3,7 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { ValueError } from "@greenroom/matrix";
 import type { KeyExportProgress, KeyImportProgress } from "@greenroom/matrix/types";
-import { openKeyFile } from "../../src/crypto/key_files/key_file_reader.ts";
+import { openKeyFile } from "../../src/crypto/key_files/key_files.ts";
 import { aliceAndBob, type Bot } from "../crypto/engine/bot.ts";
 import { type Entry, fileOf, keyFilesOf, newEntries, PASSPHRASE } from "../crypto/key_files/stage.ts";
 import { ROOM } from "../crypto/megolm/support.ts";

@@ -1,5 +1,5 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { canonicalJson } from "../../src/testing/json/mod.ts";
+import { canonicalJson } from "../../src/testing/json/json.ts";
 import { type Caller, type Json, stage } from "./harness.ts";
 
 const BOB = "@bob:localhost";

@@ -1,6 +1,6 @@
 import { DenoKvStore } from "../../src/store/deno_kv/deno_kv.ts";
 import { MemoryStore } from "../../src/store/base/memory_store.ts";
-import { storeConformance } from "../../src/testing/conformance/mod.ts";
+import { storeConformance } from "../../src/testing/conformance/conformance.ts";
 import { contentOf, spoilDenoKv } from "./support/spoiled_deno_kv.ts";
 
 storeConformance("MemoryStore", () => new MemoryStore());

@@ -6,7 +6,7 @@
  */
 
 import { type Binary, Keys } from "@greenroom/vodozemac-wasm";
-import { OwnKeys } from "../../../src/crypto/account/own_keys.ts";
+import { OwnKeys } from "../../../src/crypto/account/account.ts";
 import type { Chance } from "./chance.ts";
 import { prompt } from "./prompt_crypto.ts";
 import type { Timeline } from "./timeline.ts";

@@ -7,7 +7,7 @@
 
 import type { MessageEvent, UserID } from "@greenroom/matrix/types";
 import type { JsonObject } from "../../../src/types/json.ts";
-import { checkSignature, ed25519KeyOf } from "../../../src/testing/json/mod.ts";
+import { checkSignature, ed25519KeyOf } from "../../../src/testing/json/json.ts";
 import type { Account } from "../world/account.ts";
 import type { Device } from "../world/device.ts";
 import type { World } from "../world/world.ts";

@@ -6,7 +6,7 @@
  */
 
 import type { EngineRequest } from "../../crypto/engine/engine.ts";
-import type { RequestFailure } from "../../crypto/requests/mod.ts";
+import type { RequestFailure } from "../../crypto/requests/requests.ts";
 import type { AnswerOutput } from "../../crypto/megolm/mod.ts";
 import { DeviceConflictError } from "../../errors/encryption_error.ts";
 import { UnknownTokenError } from "../../errors/account_errcodes.ts";

@@ -13,7 +13,7 @@ import { type JsonObject, parseObject } from "../../types/json.ts";
 import { AttachmentError } from "../../errors/encryption_error.ts";
 import { ServiceResponseError } from "../../errors/service_response_error.ts";
 import type { EncryptedFile } from "../../types/content/file_info.ts";
-import type { RequestFailure } from "../../crypto/requests/mod.ts";
+import type { RequestFailure } from "../../crypto/requests/requests.ts";
 import { UnknownDeviceError } from "../../errors/account_errcodes.ts";
 import { MatrixError } from "../../errors/matrix_error.ts";
 import { MatrixRequestError } from "../../errors/request_error.ts";

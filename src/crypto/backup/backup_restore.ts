@@ -12,7 +12,7 @@ import { type KeyReceivers, type KeysOutput, receiveKeys } from "../key_requests
 import type { ImportedRoomKey, UndecryptableEvents } from "../megolm/mod.ts";
 import { type MegolmSessionRef, readSessionRef } from "../../types/session_ref.ts";
 import type { Transaction } from "../records/mod.ts";
-import { Retries } from "../requests/mod.ts";
+import { Retries } from "../requests/requests.ts";
 import { decryptSession, type RestoredKey, type RestoredKeys } from "./session_data.ts";
 import type { KeyBackup, UsedBackup } from "./key_backup.ts";
 import { concat } from "@std/bytes/concat";

@@ -10,7 +10,7 @@
  */
 
 import { isJsonObject } from "../../types/json.ts";
-import type { OwnKeys } from "../account/mod.ts";
+import type { OwnKeys } from "../account/account.ts";
 import type { DeviceLists } from "../devices/mod.ts";
 import { verifySignedJson } from "../encoding/encoding.ts";
 import type { CryptoContext } from "../context/context.ts";

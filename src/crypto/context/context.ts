@@ -8,7 +8,7 @@ import type { Vodozemac } from "@greenroom/vodozemac-wasm";
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
 import type { DeviceID, TransactionID, UserID } from "../../types/ids.ts";
-import type { ServerSigns } from "../requests/mod.ts";
+import type { ServerSigns } from "../requests/requests.ts";
 
 export interface OwnDevice {
   readonly userId: UserID;

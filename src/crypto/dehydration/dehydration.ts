@@ -23,9 +23,9 @@ import { DAY_MS, type RecordKey, recordKey, RECORDS_A_STEP, type Transaction } f
 import type { OwnIdentity } from "../identity/mod.ts";
 import type { InboundSessions, UndecryptableEvents } from "../megolm/mod.ts";
 import type { MegolmSessionRef } from "../../types/session_ref.ts";
-import { readOlmPayload, senderRefusal } from "../olm/mod.ts";
+import { readOlmPayload, senderRefusal } from "../olm/olm.ts";
 import type { KeyRequests } from "../key_requests/key_requests.ts";
-import { RateLimit } from "../requests/mod.ts";
+import { RateLimit } from "../requests/requests.ts";
 import {
   type DehydrationState,
   type MadeDevice,

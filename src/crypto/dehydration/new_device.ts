@@ -19,14 +19,14 @@ import type {
 } from "../../types/api/device_keys.ts";
 import type { DeviceID, UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
-import { newDeviceKeys, newUpload, OwnKeys } from "../account/mod.ts";
+import { newDeviceKeys, newUpload, OwnKeys } from "../account/account.ts";
 import { signableJson, withSignature } from "../encoding/encoding.ts";
 import { decodeBase64 } from "../../types/base64.ts";
 import type { ToDeviceEvent } from "../../types/events/event.ts";
 import type { CryptoContext, OwnDevice } from "../context/context.ts";
-import { isAboutMessage, type OlmPeer, readOlmMessage } from "../olm/mod.ts";
+import { isAboutMessage, type OlmPeer, readOlmMessage } from "../olm/olm.ts";
 import { type RecordKey, recordKey, type Transaction } from "../records/mod.ts";
-import type { RateLimit } from "../requests/mod.ts";
+import type { RateLimit } from "../requests/requests.ts";
 import type { RecoveredEvent } from "../megolm/mod.ts";
 
 const KEY_BYTES = 32;

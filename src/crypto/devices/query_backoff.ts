@@ -6,7 +6,7 @@
 
 import { serverOf } from "../../types/identifiers.ts";
 import type { UserID } from "../../types/ids.ts";
-import { Retries } from "../requests/mod.ts";
+import { Retries } from "../requests/requests.ts";
 
 /** For users that the server does not know, and servers that it can't reach. */
 const UNREACHABLE = { base: 15_000, cap: 900_000 };

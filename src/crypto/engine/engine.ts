@@ -29,7 +29,7 @@ import {
   ownKeysOf,
   type SentRoomEvent,
 } from "./engine_parts.ts";
-import type { FailureOutput, RequestFailure } from "../requests/mod.ts";
+import type { FailureOutput, RequestFailure } from "../requests/requests.ts";
 import type {
   Encrypted,
   EncryptInput,
@@ -39,7 +39,7 @@ import type {
   StaleInput,
 } from "../sharing/mod.ts";
 import { type EngineSteps, engineSteps } from "./steps.ts";
-import { OwnKeys } from "../account/mod.ts";
+import { OwnKeys } from "../account/account.ts";
 import { WeighedCache } from "../../base/recent_map.ts";
 import { EngineRequests } from "./engine_requests.ts";
 import { recoverFromOldSession } from "./rollback.ts";

@@ -6,8 +6,8 @@
 
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
-import type { OwnKeys } from "../account/mod.ts";
-import { type BackupRequest, BackupRequests, BackupRestore, KeyBackup } from "../backup/mod.ts";
+import type { OwnKeys } from "../account/account.ts";
+import { type BackupRequest, BackupRequests, BackupRestore, KeyBackup } from "../backup/backup.ts";
 import {
   DueSessions,
   InboundSessions,
@@ -18,18 +18,18 @@ import {
 } from "../megolm/mod.ts";
 import { Dehydration } from "../dehydration/dehydration.ts";
 import { DeviceLists, DeviceOwners } from "../devices/mod.ts";
-import { type BundleRequest, HistoryIntake, HistoryOffers } from "../history/mod.ts";
+import { type BundleRequest, HistoryIntake, HistoryOffers } from "../history/history.ts";
 import {
   DueSignatures,
   IdentitySigning,
   OwnIdentity as OwnIdentityKeys,
   type SignaturesUpload,
 } from "../identity/mod.ts";
-import { type KeyClaim, OlmChannels } from "../olm/mod.ts";
+import { type KeyClaim, OlmChannels } from "../olm/olm.ts";
 import type { Transaction, Vault } from "../records/mod.ts";
 import { KeyRequests } from "../key_requests/key_requests.ts";
 import { SecretAnswers, SecretRequests } from "../secret_requests/secret_requests.ts";
-import { type DeviceMessages, Outbox } from "../requests/mod.ts";
+import { type DeviceMessages, Outbox } from "../requests/requests.ts";
 import { EncryptedRooms, OutboundSessions, type RoomStateInput } from "../sharing/mod.ts";
 import { Verifications } from "../verification/mod.ts";
 import type { CryptoContext, CryptoPolicy, EngineAccount } from "../context/context.ts";

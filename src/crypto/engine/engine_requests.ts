@@ -9,7 +9,7 @@
 
 import type { DeviceKeys, KeysUploadRequest } from "../../types/api/device_keys.ts";
 import type { JsonObject } from "../../types/json.ts";
-import { deviceConflict } from "../account/mod.ts";
+import { deviceConflict } from "../account/account.ts";
 import type { DeviceQuery } from "../devices/mod.ts";
 import { newTxn } from "../context/context.ts";
 import type { EngineParts, EngineRequest } from "./engine_parts.ts";
@@ -20,10 +20,10 @@ import {
   type OutboxEntry,
   RefusedMessages,
   type RequestFailure,
-} from "../requests/mod.ts";
+} from "../requests/requests.ts";
 import type { AnswerOutput } from "../megolm/mod.ts";
 import { OwnDoubts, recoverFromRollback } from "./rollback.ts";
-import type { KeyClaim } from "../olm/mod.ts";
+import type { KeyClaim } from "../olm/olm.ts";
 import type { Transaction } from "../records/mod.ts";
 import { type DueSignature, OwnSignature, uploadOf } from "../identity/mod.ts";
 

@@ -11,7 +11,7 @@
 import type { RoomID } from "../../types/ids.ts";
 import type { DeviceLists } from "../devices/mod.ts";
 import type { UndecryptableEvents } from "../megolm/mod.ts";
-import type { OlmChannels } from "../olm/mod.ts";
+import type { OlmChannels } from "../olm/olm.ts";
 import {
   duePruning,
   GONE_PEER_DAYS,

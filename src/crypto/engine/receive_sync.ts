@@ -12,7 +12,7 @@ import type { Logger } from "../../base/log.ts";
 import { EncryptionError } from "../../errors/encryption_error.ts";
 import { type MessageEvent, type StateEvent, SyncStream } from "../../types/events/event.ts";
 import type { UserID } from "../../types/ids.ts";
-import { DamagedAccountError } from "../account/mod.ts";
+import { DamagedAccountError } from "../account/account.ts";
 import type { Decryption, ToDeviceMessage } from "../megolm/mod.ts";
 import type { MegolmSessionRef } from "../../types/session_ref.ts";
 import type { Transaction } from "../records/mod.ts";

@@ -13,14 +13,14 @@ import type { MessageEvent } from "../../types/events/event.ts";
 import type { RoomID } from "../../types/ids.ts";
 import { sameKey } from "../../types/base64.ts";
 import type { Transaction } from "../records/mod.ts";
-import { rollbackKey } from "../olm/mod.ts";
+import { rollbackKey } from "../olm/olm.ts";
 import { messagesOf, outboundKey } from "../sharing/mod.ts";
 import type { OwnDevice } from "../context/context.ts";
 import type { EngineParts } from "./engine_parts.ts";
 import type { Decryption } from "../megolm/mod.ts";
 import type { DeviceAlarm } from "../../types/api/device_keys.ts";
 import type { JsonObject } from "../../types/json.ts";
-import { showsKeys } from "../account/mod.ts";
+import { showsKeys } from "../account/account.ts";
 import { type DeviceQuery, readCrossSigningKey, shownKeys, userPart } from "../devices/mod.ts";
 
 /**

@@ -13,9 +13,9 @@ import {
   type UserIdentity,
   withdrawnIdentity,
 } from "../devices/mod.ts";
-import type { AdoptInput, NewBackupInput, RestoredKeys } from "../backup/mod.ts";
+import type { AdoptInput, NewBackupInput, RestoredKeys } from "../backup/backup.ts";
 import type { RehydratedPage } from "../dehydration/dehydration.ts";
-import type { HistoryOffer } from "../history/mod.ts";
+import type { HistoryOffer } from "../history/history.ts";
 import type {
   IdentitySeeds,
   KnownIdentity,

@@ -19,9 +19,9 @@ import {
 } from "../megolm/mod.ts";
 import { type CryptoDevice, type DeviceLists, isVouchedFor } from "../devices/mod.ts";
 import { type CryptoContext, newTxn } from "../context/context.ts";
-import { BUNDLE_TYPES, type OlmChannels } from "../olm/mod.ts";
+import { BUNDLE_TYPES, type OlmChannels } from "../olm/olm.ts";
 import type { Transaction } from "../records/mod.ts";
-import type { Outbox } from "../requests/mod.ts";
+import type { Outbox } from "../requests/requests.ts";
 
 /** How many sessions a bundle has, and how many are taken out of one: 30 MB of JSON. */
 export const MAX_BUNDLED = 50_000;

@@ -10,9 +10,9 @@ import type { CryptoContext } from "../context/context.ts";
 import { type RecordKey, recordKey, type Transaction } from "../records/mod.ts";
 import type { UserID } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
-import { Retries } from "../requests/mod.ts";
+import { Retries } from "../requests/requests.ts";
 import type { CrossSigningKey, DeviceKeys } from "../../types/api/device_keys.ts";
-import type { OwnKeys } from "../account/mod.ts";
+import type { OwnKeys } from "../account/account.ts";
 import type { OwnIdentity } from "./own_identity.ts";
 
 /** What was signed: whose, and under which name the server has it. */

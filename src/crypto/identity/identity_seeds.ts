@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { OwnAccount } from "../account/mod.ts";
+import type { OwnAccount } from "../account/account.ts";
 import type { KeyUsage } from "../devices/mod.ts";
 import type { UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";

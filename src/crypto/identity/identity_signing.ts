@@ -8,7 +8,7 @@
  * @module
  */
 
-import type { OwnAccount } from "../account/mod.ts";
+import type { OwnAccount } from "../account/account.ts";
 import {
   acceptedIdentity,
   type ComparedDevice,

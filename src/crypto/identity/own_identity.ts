@@ -7,7 +7,7 @@
  * @module
  */
 
-import type { OwnAccount } from "../account/mod.ts";
+import type { OwnAccount } from "../account/account.ts";
 import {
   checkDeviceKeys,
   type DeviceLists,

@@ -14,10 +14,10 @@ import type { CryptoDevice, DeviceLists } from "../devices/mod.ts";
 import { type CryptoContext, newTxn } from "../context/context.ts";
 import type { ExportedSession, InboundSessions } from "../megolm/mod.ts";
 import type { MegolmSessionRef } from "../../types/session_ref.ts";
-import type { OlmChannels, OlmClaims } from "../olm/mod.ts";
+import type { OlmChannels, OlmClaims } from "../olm/olm.ts";
 import { FairRecords, type Transaction } from "../records/mod.ts";
 import type { OutboundSessions } from "../sharing/mod.ts";
-import { type Outbox, RateLimit } from "../requests/mod.ts";
+import { type Outbox, RateLimit } from "../requests/requests.ts";
 
 /** The parts that it needs. */
 export interface KeyAnswersOptions {

@@ -31,7 +31,7 @@ import {
   type OlmAnswer,
   tellAsked,
 } from "./key_answers.ts";
-import { RateLimit } from "../requests/mod.ts";
+import { RateLimit } from "../requests/requests.ts";
 import type { CryptoContext } from "../context/context.ts";
 
 export {

@@ -6,10 +6,10 @@
 
 import { serverOf } from "../../types/identifiers.ts";
 import type { DeviceID, UserID } from "../../types/ids.ts";
-import { SIGNED_CURVE25519 } from "../account/mod.ts";
+import { SIGNED_CURVE25519 } from "../account/account.ts";
 import type { CryptoContext } from "../context/context.ts";
 import { type RecordKey, recordKey, type Transaction } from "../records/mod.ts";
-import { LoneFailures, Retries } from "../requests/mod.ts";
+import { LoneFailures, Retries } from "../requests/requests.ts";
 
 /** How many devices one request may name. */
 const MAX_DEVICES = 250;

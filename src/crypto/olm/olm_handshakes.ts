@@ -8,7 +8,7 @@ import { serverOf } from "../../types/identifiers.ts";
 import { type OlmSession, type Vodozemac, VodozemacError } from "@greenroom/vodozemac-wasm";
 import type { UserID } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
-import { type OwnKeys, SIGNED_CURVE25519 } from "../account/mod.ts";
+import { type OwnKeys, SIGNED_CURVE25519 } from "../account/account.ts";
 import type { CryptoDevice, KnownDevices } from "../devices/mod.ts";
 import { isKey } from "../../types/base64.ts";
 import { verifySignedJson } from "../encoding/encoding.ts";

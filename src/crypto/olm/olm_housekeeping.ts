@@ -9,7 +9,7 @@
  */
 
 import type { UserID } from "../../types/ids.ts";
-import type { OwnKeys } from "../account/mod.ts";
+import type { OwnKeys } from "../account/account.ts";
 import type { FindableDevices, KnownDevices } from "../devices/mod.ts";
 import type { CryptoContext } from "../context/context.ts";
 import {
@@ -27,7 +27,7 @@ import type { OlmInbox } from "./olm_inbox.ts";
 import type { OlmPeer, PeerRecord } from "./olm_peer.ts";
 import type { OlmSessions } from "./olm_sessions.ts";
 import { serverOf } from "../../types/identifiers.ts";
-import { RateLimit } from "../requests/mod.ts";
+import { RateLimit } from "../requests/requests.ts";
 
 /** A device that is not in its user's list. */
 export interface UnknownDevice extends OlmPeer {

@@ -5,10 +5,10 @@
  */
 
 import { VodozemacError, type VodozemacErrorCode } from "@greenroom/vodozemac-wasm";
-import type { OwnKeys } from "../account/mod.ts";
+import type { OwnKeys } from "../account/account.ts";
 import type { CryptoContext } from "../context/context.ts";
 import { DAY_MS, NEW_PEERS_A_DAY, recordKey, type Transaction } from "../records/mod.ts";
-import { RateLimit } from "../requests/mod.ts";
+import { RateLimit } from "../requests/requests.ts";
 import { NEW_PEER, type OlmPeer } from "./olm_peer.ts";
 import type { OlmCiphertext, OlmSessions } from "./olm_sessions.ts";
 import { concat } from "@std/bytes/concat";

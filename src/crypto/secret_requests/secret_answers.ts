@@ -10,18 +10,18 @@
  */
 
 import { elapsed } from "../../base/clock.ts";
-import { BACKUP_SECRET, backupSecret, type KeyBackup } from "../backup/mod.ts";
+import { BACKUP_SECRET, backupSecret, type KeyBackup } from "../backup/backup.ts";
 import type { DeviceLists } from "../devices/mod.ts";
 import { encodeBase64 } from "../../types/base64.ts";
 import { type CryptoContext, newTxn } from "../context/context.ts";
 import { type OwnIdentity, SEED_SECRETS, seedNameOf } from "../identity/mod.ts";
-import type { OlmChannels, OlmClaims } from "../olm/mod.ts";
+import type { OlmChannels, OlmClaims } from "../olm/olm.ts";
 import { FairRecords, type Transaction } from "../records/mod.ts";
 import type { ToDeviceEvent } from "../../types/events/event.ts";
 import { isOpaqueId } from "../../types/identifiers.ts";
 import type { DeviceID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
-import { type Outbox, RateLimit } from "../requests/mod.ts";
+import { type Outbox, RateLimit } from "../requests/requests.ts";
 
 /** Which device asks, and how the request is called. */
 interface Asker {

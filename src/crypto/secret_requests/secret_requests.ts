@@ -11,7 +11,7 @@
 
 import { elapsed } from "../../base/clock.ts";
 import { readPublicKey, type ShownVersion } from "../../types/checks/backup_version.ts";
-import { BACKUP_SECRET, type KeyBackup } from "../backup/mod.ts";
+import { BACKUP_SECRET, type KeyBackup } from "../backup/backup.ts";
 import type { CryptoDevice, DeviceLists } from "../devices/mod.ts";
 import { decodeBase64 } from "../../types/base64.ts";
 import type { CryptoContext } from "../context/context.ts";
@@ -33,7 +33,7 @@ import {
   type OlmAnswer,
   tellAsked,
 } from "../key_requests/key_requests.ts";
-import type { Outbox } from "../requests/mod.ts";
+import type { Outbox } from "../requests/requests.ts";
 
 export { SecretAnswers } from "./secret_answers.ts";
 

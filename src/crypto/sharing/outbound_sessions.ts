@@ -12,7 +12,7 @@ import type { RoomID, TransactionID, UserID } from "../../types/ids.ts";
 import type { CryptoDevice } from "../devices/mod.ts";
 import type { Encrypted, EncryptInput, PrepareInput, RoomReadiness } from "./sharing_protocol.ts";
 import { IDLE_ROOM_MS, LONGEST_USE_MS, RECORDS_A_STEP, type Transaction } from "../records/mod.ts";
-import type { OutboxEntry } from "../requests/mod.ts";
+import type { OutboxEntry } from "../requests/requests.ts";
 import {
   invalidate,
   OUTBOUND_KIND,

@@ -11,7 +11,7 @@ import type { CryptoDevice } from "../devices/mod.ts";
 import { type CryptoContext, newTxn } from "../context/context.ts";
 import { OTHER_SHARED } from "../megolm/mod.ts";
 import type { Transaction } from "../records/mod.ts";
-import type { DeviceMessages } from "../requests/mod.ts";
+import type { DeviceMessages } from "../requests/requests.ts";
 import type { OutboundRecord } from "./outbound_record.ts";
 import type { SharePlan, ShareTask, SharingParts } from "./share_plan.ts";
 import { type DeviceShare, pruneShares, writeShares } from "./share_records.ts";

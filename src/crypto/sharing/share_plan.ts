@@ -22,8 +22,8 @@ import {
   type ShareRecord,
 } from "./share_records.ts";
 import type { InboundSessions } from "../megolm/mod.ts";
-import type { OlmChannels } from "../olm/mod.ts";
-import type { Outbox } from "../requests/mod.ts";
+import type { OlmChannels } from "../olm/olm.ts";
+import type { Outbox } from "../requests/requests.ts";
 import type { EncryptedRooms } from "./encrypted_rooms.ts";
 
 /** A task for a device: it gets the key, or a withheld notice. */

@@ -7,7 +7,7 @@
 
 import { type CryptoContext, newTxn, type OwnDevice } from "../context/context.ts";
 import { type RecordKey, recordKey, type Transaction } from "../records/mod.ts";
-import type { Outbox } from "../requests/mod.ts";
+import type { Outbox } from "../requests/requests.ts";
 import type { DeviceID, RoomID, TransactionID, UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
 import {

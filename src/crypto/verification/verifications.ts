@@ -9,7 +9,7 @@
  */
 
 import type { CryptoDevice } from "../devices/mod.ts";
-import { type Outbox, RateLimit } from "../requests/mod.ts";
+import { type Outbox, RateLimit } from "../requests/requests.ts";
 import type { Transaction } from "../records/mod.ts";
 import type { DeviceID, EventID, RoomID, UserID } from "../../types/ids.ts";
 import type { VerificationEnd } from "../../errors/encryption_error.ts";

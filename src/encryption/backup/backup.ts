@@ -8,7 +8,7 @@ import { abortable } from "@std/async/abortable";
 import type { EngineRunner } from "../../actors/crypto/mod.ts";
 import type { RequestOptions } from "../../api/http/mod.ts";
 import { Turns } from "../../base/runs.ts";
-import type { BackupState } from "../../crypto/backup/mod.ts";
+import type { BackupState } from "../../crypto/backup/backup.ts";
 import { readSessionRef } from "../../types/session_ref.ts";
 import type { MessageEvent } from "../../types/events/event.ts";
 import type { KeyImportReport } from "../key_files.ts";

@@ -21,7 +21,7 @@ import {
 } from "./key_backup.ts";
 import type { CryptoHandlers, EngineRunner } from "../../actors/crypto/mod.ts";
 import type { ActorRef } from "../../actors/kernel/mod.ts";
-import { BACKUP_SECRET, readBackupSecret } from "../../crypto/backup/mod.ts";
+import { BACKUP_SECRET, readBackupSecret } from "../../crypto/backup/backup.ts";
 import {
   KeyBackupError,
   type KeyBackupProblem,

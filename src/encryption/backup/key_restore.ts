@@ -9,7 +9,7 @@ import type { KeyImportReport } from "../key_files.ts";
 import type { CryptoHandlers, EngineRunner } from "../../actors/crypto/mod.ts";
 import type { ActorRef } from "../../actors/kernel/mod.ts";
 import { optionsOfEach } from "../../api/http/mod.ts";
-import { type RestoredKey, RoomKeysReader } from "../../crypto/backup/mod.ts";
+import { type RestoredKey, RoomKeysReader } from "../../crypto/backup/backup.ts";
 import type { MegolmSessionRef } from "../../types/session_ref.ts";
 import { NotFoundError } from "../../errors/request_errcodes.ts";
 import { KeyBackupError } from "../../errors/secret_storage_error.ts";

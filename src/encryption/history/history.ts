@@ -17,7 +17,7 @@ import {
   isBundled,
   type KeyBundle,
   MAX_BUNDLED,
-} from "../../crypto/history/mod.ts";
+} from "../../crypto/history/history.ts";
 import type { ExportedSession, SessionQuery } from "../../crypto/megolm/mod.ts";
 import { isHistoryShared } from "../../crypto/sharing/mod.ts";
 import { NotFoundError } from "../../errors/request_errcodes.ts";

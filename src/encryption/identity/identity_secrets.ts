@@ -15,7 +15,7 @@ import { OwnIdentityError } from "../../errors/encryption_error.ts";
 import { SecretStorageError } from "../../errors/secret_storage_error.ts";
 import { type AccountSecrets, DEFAULT_KEY, type OpenSecretStorage, rawType } from "../secrets/secrets.ts";
 import type { EnsureVerifiedOptions } from "./identity_crypto.ts";
-import { BACKUP_SECRET } from "../../crypto/backup/mod.ts";
+import { BACKUP_SECRET } from "../../crypto/backup/backup.ts";
 import type { ReadPlan } from "./identity_requests.ts";
 
 const SEED_BYTES = 32;

@@ -16,7 +16,7 @@ import {
   missingParam,
   notFound,
   refused,
-} from "../json/mod.ts";
+} from "../json/json.ts";
 import { canSee, membershipOf, type Room, type RoomEvent, type Viewer } from "../rooms/mod.ts";
 import type { ServerState } from "../server/mod.ts";
 import type { Device, Session, User } from "../users/mod.ts";

@@ -5,7 +5,7 @@
  */
 
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
-import { badJson, canonicalJson, Failure, forbidden, invalidParam, refused } from "../json/mod.ts";
+import { badJson, canonicalJson, Failure, forbidden, invalidParam, refused } from "../json/json.ts";
 import { NAMED_LEVELS } from "./power_levels.ts";
 import type { Room } from "./room.ts";
 import type { EventDraft } from "./room_event.ts";

@@ -7,7 +7,7 @@
 
 import type { EventID, RoomID } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
-import { badRequest, isRoomId, isTruthy, refused } from "../json/mod.ts";
+import { badRequest, isRoomId, isTruthy, refused } from "../json/json.ts";
 import type { Room } from "./room.ts";
 import type { RoomEvent } from "./room_event.ts";
 

@@ -8,7 +8,7 @@
 
 import type { RoomID, UserID } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
-import { forbidden, invalidParam, refused } from "../json/mod.ts";
+import { forbidden, invalidParam, refused } from "../json/json.ts";
 import { flattenLevels } from "./power_levels.ts";
 import type { Room } from "./room.ts";
 import type { EventDraft } from "./room_event.ts";

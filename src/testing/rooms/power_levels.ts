@@ -8,7 +8,7 @@
 
 import type { UserID } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
-import { valueAt } from "../json/mod.ts";
+import { valueAt } from "../json/json.ts";
 import type { RoomEvent } from "./room_event.ts";
 import type { RoomVersion } from "./room_version.ts";
 

@@ -9,7 +9,7 @@
 
 import type { EventID, RoomID, UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
-import { stringAt } from "../json/mod.ts";
+import { stringAt } from "../json/json.ts";
 
 /** What someone wants to send, before it has passed the rules of the room. */
 export interface EventDraft {

@@ -8,7 +8,7 @@
  */
 
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
-import { stringAt } from "../json/mod.ts";
+import { stringAt } from "../json/json.ts";
 
 /** The traits of a room version. */
 export interface RoomVersion {

@@ -17,7 +17,7 @@ import {
   requireKeys,
   type Route,
   route,
-} from "../http/mod.ts";
+} from "../http/http.ts";
 import {
   type Answer,
   badJson,
@@ -30,7 +30,7 @@ import {
   optionalString,
   refused,
   requiredString,
-} from "../json/mod.ts";
+} from "../json/json.ts";
 import { changeMembership, type ServerState } from "../server/mod.ts";
 import { checkAuth, namedUser, type Session, type User } from "../users/mod.ts";
 

@@ -7,8 +7,8 @@
 
 import type { RoomID } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
-import { type AuthedRequest, parseUserId, type Route, route } from "../http/mod.ts";
-import { type Answer, Failure, forbidden, invalidParam, isRoomId, notFound, refused } from "../json/mod.ts";
+import { type AuthedRequest, parseUserId, type Route, route } from "../http/http.ts";
+import { type Answer, Failure, forbidden, invalidParam, isRoomId, notFound, refused } from "../json/json.ts";
 import { SyncFilter } from "../rooms/mod.ts";
 import type { User } from "../users/mod.ts";
 

@@ -8,7 +8,7 @@
 
 import type { RoomAlias, UserID } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
-import { type AuthedRequest, requireKeys, type Route, route } from "../http/mod.ts";
+import { type AuthedRequest, requireKeys, type Route, route } from "../http/http.ts";
 import {
   type Answer,
   badJson,
@@ -20,7 +20,7 @@ import {
   optionalObject,
   optionalString,
   refused,
-} from "../json/mod.ts";
+} from "../json/json.ts";
 import { ROOM_VERSIONS, type RoomVersion } from "../rooms/mod.ts";
 import { createRoom, type InitialState, type ServerState, upgradeRoom } from "../server/mod.ts";
 

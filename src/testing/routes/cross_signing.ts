@@ -7,7 +7,7 @@
 
 import type { UserID } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
-import { type AuthedRequest, type Route, route } from "../http/mod.ts";
+import { type AuthedRequest, type Route, route } from "../http/http.ts";
 import {
   type Answer,
   badRequest,
@@ -22,7 +22,7 @@ import {
   refused,
   stringAt,
   valueAt,
-} from "../json/mod.ts";
+} from "../json/json.ts";
 import type { ServerState } from "../server/mod.ts";
 import type { User } from "../users/mod.ts";
 

@@ -12,7 +12,7 @@
 
 import type { DeviceID, UserID } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
-import { type AuthedRequest, oncePerTransaction, requireKeys, type Route, route } from "../http/mod.ts";
+import { type AuthedRequest, oncePerTransaction, requireKeys, type Route, route } from "../http/http.ts";
 import {
   type Answer,
   badJson,
@@ -26,7 +26,7 @@ import {
   optionalStrings,
   refused,
   Reply,
-} from "../json/mod.ts";
+} from "../json/json.ts";
 import { type Device, type KeptDehydratedDevice, MAX_DEVICE_NAME } from "../users/mod.ts";
 import { addOneTimeKeys, setFallbackKeys } from "./keys.ts";
 

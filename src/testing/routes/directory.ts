@@ -17,7 +17,7 @@ import {
   requireJoined,
   type Route,
   route,
-} from "../http/mod.ts";
+} from "../http/http.ts";
 import {
   type Answer,
   badJson,
@@ -32,7 +32,7 @@ import {
   optionalString,
   refused,
   requiredString,
-} from "../json/mod.ts";
+} from "../json/json.ts";
 import type { Room } from "../rooms/mod.ts";
 import { sendEvent, type ServerState } from "../server/mod.ts";
 import { describeRoom } from "./rooms.ts";

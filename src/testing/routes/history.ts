@@ -17,8 +17,8 @@ import {
   type Route,
   route,
   viewerOf,
-} from "../http/mod.ts";
-import { type Answer, Failure, forbidden, missingParam, notFound } from "../json/mod.ts";
+} from "../http/http.ts";
+import { type Answer, Failure, forbidden, missingParam, notFound } from "../json/json.ts";
 import {
   canSee,
   EventFilter,

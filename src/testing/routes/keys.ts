@@ -7,7 +7,7 @@
 
 import type { DeviceID, UserID } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
-import { type AuthedRequest, type Route, route } from "../http/mod.ts";
+import { type AuthedRequest, type Route, route } from "../http/http.ts";
 import {
   type Answer,
   badJson,
@@ -17,7 +17,7 @@ import {
   missingParam,
   optionalObject,
   refused,
-} from "../json/mod.ts";
+} from "../json/json.ts";
 import { deviceListsSince, parseToken } from "../sync/sync.ts";
 import type { Device, User } from "../users/mod.ts";
 

@@ -7,8 +7,8 @@
  */
 
 import type { JsonObject } from "../../types/json.ts";
-import { type AuthedRequest, type MatrixRequest, openRoute, type Route, route } from "../http/mod.ts";
-import { type Answer, Failure, forbidden, invalidParam, notFound, refused, Reply } from "../json/mod.ts";
+import { type AuthedRequest, type MatrixRequest, openRoute, type Route, route } from "../http/http.ts";
+import { type Answer, Failure, forbidden, invalidParam, notFound, refused, Reply } from "../json/json.ts";
 import type { Media } from "../server/mod.ts";
 
 const MEDIA = "/_matrix/media/v3";

@@ -14,7 +14,7 @@ import {
   parseUserId,
   type Route,
   route,
-} from "../http/mod.ts";
+} from "../http/http.ts";
 import {
   type Answer,
   badRequest,
@@ -24,7 +24,7 @@ import {
   missingParam,
   notFound,
   refused,
-} from "../json/mod.ts";
+} from "../json/json.ts";
 import type { Room } from "../rooms/mod.ts";
 import {
   changeMembership,

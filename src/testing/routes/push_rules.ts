@@ -6,8 +6,8 @@
  */
 
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
-import { type AuthedRequest, requireKeys, type Route, route, viewerOf } from "../http/mod.ts";
-import { type Answer, badJson, badRequest, Failure, missingParam, notFound, refused } from "../json/mod.ts";
+import { type AuthedRequest, requireKeys, type Route, route, viewerOf } from "../http/http.ts";
+import { type Answer, badJson, badRequest, Failure, missingParam, notFound, refused } from "../json/json.ts";
 import { formatEvent } from "../rooms/mod.ts";
 import { concerns, evaluatePush, PUSH_RULE_KINDS, type PushRule, type PushRuleKind } from "../users/mod.ts";
 

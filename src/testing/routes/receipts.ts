@@ -15,8 +15,8 @@ import {
   requireSeen,
   type Route,
   route,
-} from "../http/mod.ts";
-import { badJson, badRequest, Failure, invalidParam, isRoomId, isTruthy, refused } from "../json/mod.ts";
+} from "../http/http.ts";
+import { badJson, badRequest, Failure, invalidParam, isRoomId, isTruthy, refused } from "../json/json.ts";
 import { eventToShow, type Relation, type Room, type RoomEvent } from "../rooms/mod.ts";
 import { bumpPresence } from "../server/mod.ts";
 

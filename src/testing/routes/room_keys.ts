@@ -7,8 +7,8 @@
  */
 
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
-import { type AuthedRequest, type Method, requireKeys, type Route, route } from "../http/mod.ts";
-import { type Answer, badJson, Failure, invalidParam, notFound } from "../json/mod.ts";
+import { type AuthedRequest, type Method, requireKeys, type Route, route } from "../http/http.ts";
+import { type Answer, badJson, Failure, invalidParam, notFound } from "../json/json.ts";
 import type { KeyBackup } from "../users/mod.ts";
 
 /** The routes of this file. */

@@ -20,8 +20,8 @@ import {
   type Route,
   route,
   viewerOf,
-} from "../http/mod.ts";
-import { type Answer, forbidden, invalidParam, notFound, refused, stringAt } from "../json/mod.ts";
+} from "../http/http.ts";
+import { type Answer, forbidden, invalidParam, notFound, refused, stringAt } from "../json/json.ts";
 import {
   allowedRooms,
   canSee,

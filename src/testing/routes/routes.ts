@@ -7,8 +7,8 @@
  * @module
  */
 
-import { type AuthedRequest, type MatrixRequest, openRoute, type Route, route } from "../http/mod.ts";
-import { type Answer, badRequest, Failure, forbidden, Reply } from "../json/mod.ts";
+import { type AuthedRequest, type MatrixRequest, openRoute, type Route, route } from "../http/http.ts";
+import { type Answer, badRequest, Failure, forbidden, Reply } from "../json/json.ts";
 import { ROOM_VERSIONS } from "../rooms/mod.ts";
 import { syncRoutes } from "../sync/sync.ts";
 import { accountRoutes } from "./account.ts";

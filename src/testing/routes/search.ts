@@ -7,7 +7,7 @@
  */
 
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
-import { type AuthedRequest, type Route, route, viewerOf } from "../http/mod.ts";
+import { type AuthedRequest, type Route, route, viewerOf } from "../http/http.ts";
 import {
   type Answer,
   badJson,
@@ -21,7 +21,7 @@ import {
   optionalStrings,
   refused,
   stringAt,
-} from "../json/mod.ts";
+} from "../json/json.ts";
 import {
   canSee,
   EventFilter,

@@ -19,8 +19,8 @@ import {
   roomToWrite,
   type Route,
   route,
-} from "../http/mod.ts";
-import { type Answer, Failure, invalidParam, notFound, refused } from "../json/mod.ts";
+} from "../http/http.ts";
+import { type Answer, Failure, invalidParam, notFound, refused } from "../json/json.ts";
 import type { Room } from "../rooms/mod.ts";
 import {
   actionFor,

@@ -14,7 +14,7 @@ import type {
   TestNamespaces,
   TestRegistration,
 } from "../homeserver_options.ts";
-import { badRequest, Failure, forbidden, invalidParam, refused } from "../json/mod.ts";
+import { badRequest, Failure, forbidden, invalidParam, refused } from "../json/json.ts";
 import type { Room, RoomEvent } from "../rooms/mod.ts";
 import { Device, type Session, type User } from "../users/mod.ts";
 import { AppserviceSender, type SendingServer } from "./appservice_sender.ts";

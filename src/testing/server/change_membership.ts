@@ -6,7 +6,7 @@
 
 import type { UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
-import { badJson, canonicalJson, Failure, forbidden, refused } from "../json/mod.ts";
+import { badJson, canonicalJson, Failure, forbidden, refused } from "../json/json.ts";
 import { allowedRooms, isRestricted, type Room, type RoomEvent } from "../rooms/mod.ts";
 import { sendEvent } from "./send_event.ts";
 import type { ServerState } from "./server_state.ts";

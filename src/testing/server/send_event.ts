@@ -6,7 +6,7 @@
 
 import type { EventID, RoomAlias, UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
-import { badRequest, canonicalJson, forbidden, invalidParam, notFound, refused } from "../json/mod.ts";
+import { badRequest, canonicalJson, forbidden, invalidParam, notFound, refused } from "../json/json.ts";
 import {
   checkContent,
   checkEvent,

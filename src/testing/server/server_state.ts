@@ -8,7 +8,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { DeviceID, RoomAlias, RoomID, UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
 import type { HomeserverOptions, RateLimits } from "../homeserver_options.ts";
-import { Failure, notFound } from "../json/mod.ts";
+import { Failure, notFound } from "../json/json.ts";
 import type { Room, RoomEvent } from "../rooms/mod.ts";
 import {
   Device,

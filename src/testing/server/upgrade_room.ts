@@ -7,7 +7,7 @@
 
 import type { EventID, UserID } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
-import { Failure } from "../json/mod.ts";
+import { Failure } from "../json/json.ts";
 import { checkEvent, checkSender, type Room, type RoomVersion } from "../rooms/mod.ts";
 import type { User } from "../users/mod.ts";
 import { createRoom, type InitialState } from "./create_room.ts";

@@ -6,7 +6,7 @@
 
 import type { RoomID, UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
-import { stringAt } from "../json/mod.ts";
+import { stringAt } from "../json/json.ts";
 import {
   formatEvent,
   membershipOf,

@@ -6,8 +6,8 @@
  */
 
 import type { JsonObject } from "../../types/json.ts";
-import { type AuthedRequest, type Route, route } from "../http/mod.ts";
-import { type Answer, Failure, invalidParam, refused } from "../json/mod.ts";
+import { type AuthedRequest, type Route, route } from "../http/http.ts";
+import { type Answer, Failure, invalidParam, refused } from "../json/json.ts";
 import { parseFilterJson, SyncFilter } from "../rooms/mod.ts";
 import { PRESENCE_STATES, presenceContent, setPresence } from "../server/mod.ts";
 import { Arrivals, deviceListsOf } from "./device_lists.ts";

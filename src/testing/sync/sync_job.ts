@@ -4,7 +4,7 @@
  * @module
  */
 
-import { refused } from "../json/mod.ts";
+import { refused } from "../json/json.ts";
 import type { SyncFilter } from "../rooms/mod.ts";
 import type { ServerState } from "../server/mod.ts";
 import type { Device, User } from "../users/mod.ts";

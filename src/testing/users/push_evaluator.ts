@@ -8,7 +8,7 @@
 
 import type { RoomID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
-import { stringAt, valueAt } from "../json/mod.ts";
+import { stringAt, valueAt } from "../json/json.ts";
 import {
   canSee,
   firstAfter,

@@ -21,7 +21,7 @@ import {
   refused,
   stringAt,
   valueAt,
-} from "../json/mod.ts";
+} from "../json/json.ts";
 import type { Device, User } from "./user.ts";
 
 /** What an access token stands for. */

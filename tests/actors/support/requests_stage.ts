@@ -8,7 +8,7 @@ import { OutgoingRequests } from "../../../src/actors/crypto/outgoing_requests.t
 import type { RequestSender } from "../../../src/actors/crypto/request_sender.ts";
 import type { CryptoHandlers } from "../../../src/actors/crypto/crypto_actor.ts";
 import type { EngineRequest } from "../../../src/crypto/engine/engine_parts.ts";
-import type { RequestFailure } from "../../../src/crypto/requests/outbox.ts";
+import type { RequestFailure } from "../../../src/crypto/requests/requests.ts";
 import type { AnswerOutput, RecoveredEvent } from "../../../src/crypto/megolm/decrypted.ts";
 import { MatrixRequestError } from "../../../src/errors/request_error.ts";
 import type { JsonObject } from "../../../src/types/json.ts";

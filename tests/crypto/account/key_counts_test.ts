@@ -1,7 +1,7 @@
 /** How many one-time keys a server gets that does not say how many it has. */
 
 import { assert, assertEquals } from "@std/assert";
-import type { RequestFailure } from "../../../src/crypto/requests/outbox.ts";
+import type { RequestFailure } from "../../../src/crypto/requests/requests.ts";
 import type { UserID } from "../../../src/types/ids.ts";
 import { TestClock } from "../../../src/testing/mod.ts";
 import { KeyServer } from "../olm/key_server.ts";

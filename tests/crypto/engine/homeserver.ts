@@ -5,7 +5,7 @@
 
 import type { BackupRequest } from "../../../src/crypto/backup/session_data.ts";
 import type { EngineRequest } from "../../../src/crypto/engine/engine_parts.ts";
-import type { RequestFailure } from "../../../src/crypto/requests/outbox.ts";
+import type { RequestFailure } from "../../../src/crypto/requests/requests.ts";
 import { TestClock } from "../../../src/testing/mod.ts";
 import type { DeviceKeys, KeysUploadRequest } from "../../../src/types/api/device_keys.ts";
 import {

@@ -9,7 +9,7 @@ import { EngineServer } from "../engine/homeserver.ts";
 import { RawDevice } from "../engine/raw_device.ts";
 import { testContext } from "../support/context.ts";
 import { memoryVault, step } from "../support/vault.ts";
-import type { OwnAccount } from "../../../src/crypto/account/mod.ts";
+import type { OwnAccount } from "../../../src/crypto/account/account.ts";
 import type { DeviceLists } from "../../../src/crypto/devices/mod.ts";
 import type { StoredIdentity } from "../../../src/crypto/devices/user_identity.ts";
 import { OwnIdentity } from "../../../src/crypto/identity/own_identity.ts";

@@ -3,7 +3,7 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
 import { KeyFileError } from "@greenroom/matrix/errors";
-import { JsonElements } from "../../../src/crypto/key_files/key_file_reader.ts";
+import { JsonElements } from "../../../src/crypto/key_files/key_files.ts";
 
 /** The elements of an array that comes in parts; undefined for what is too long or too deep. */
 function elements(...parts: (string | Uint8Array)[]): (string | undefined)[] {

@@ -3,7 +3,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { KeyFileError } from "@greenroom/matrix/errors";
 import type { KeyFileProblem } from "@greenroom/matrix/types";
-import { type KeyFileData, openKeyFile } from "../../../src/crypto/key_files/key_file_reader.ts";
+import { type KeyFileData, openKeyFile } from "../../../src/crypto/key_files/key_files.ts";
 import { fileOf, PASSPHRASE } from "./stage.ts";
 import { SOME, VECTORS } from "./vectors.ts";
 

@@ -3,7 +3,7 @@
 import type { CryptoDevice, DeviceTrust } from "../../../src/crypto/devices/user_record.ts";
 import type { MegolmSessionRef } from "../../../src/types/session_ref.ts";
 import { KeyRequests, type KeyRequestsOptions } from "../../../src/crypto/key_requests/key_requests.ts";
-import { Outbox, type OutboxEntry } from "../../../src/crypto/requests/outbox.ts";
+import { Outbox, type OutboxEntry } from "../../../src/crypto/requests/requests.ts";
 import type { MessageEvent } from "../../../src/types/events/event.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
 import type { TestContextOptions } from "../support/context.ts";

@@ -1,5 +1,5 @@
 import { assertEquals, assertFalse } from "@std/assert";
-import { Outbox } from "../../../src/crypto/requests/outbox.ts";
+import { Outbox } from "../../../src/crypto/requests/requests.ts";
 import { WeighedCache } from "../../../src/base/recent_map.ts";
 import { type RecordCache, recordKey } from "../../../src/crypto/records/transaction.ts";
 import type { RoomID, TransactionID } from "../../../src/types/ids.ts";

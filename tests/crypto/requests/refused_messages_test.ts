@@ -1,7 +1,7 @@
 /** A refused message costs others nothing, and is dropped only where it is at fault. */
 
 import { assertEquals, assertFalse } from "@std/assert";
-import { isDivisible, type OutboxEntry, RefusedMessages } from "../../../src/crypto/requests/outbox.ts";
+import { isDivisible, type OutboxEntry, RefusedMessages } from "../../../src/crypto/requests/requests.ts";
 import type { TransactionID } from "../../../src/types/ids.ts";
 
 const common = { txnId: "txn" as TransactionID, createdAt: 0 };

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertNotEquals, assertRejects } from "@std/assert";
-import type { OutboxEntry } from "../../../src/crypto/requests/outbox.ts";
+import type { OutboxEntry } from "../../../src/crypto/requests/requests.ts";
 import { device } from "./fakes.ts";
 import { ALICE, BOB, ROOM } from "./room.ts";
 import { indexOf, Stage } from "./stage.ts";

@@ -12,7 +12,7 @@ import type {
   RoomReadiness,
   ShareReport,
 } from "../../../src/crypto/sharing/sharing_protocol.ts";
-import { Outbox, type OutboxEntry } from "../../../src/crypto/requests/outbox.ts";
+import { Outbox, type OutboxEntry } from "../../../src/crypto/requests/requests.ts";
 import { OutboundSessions } from "../../../src/crypto/sharing/outbound_sessions.ts";
 import type { CryptoPolicy } from "../../../src/crypto/context/context.ts";
 import { WeighedCache } from "../../../src/base/recent_map.ts";

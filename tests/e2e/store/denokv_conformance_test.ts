@@ -2,7 +2,7 @@ import { StoreFormatError, StoreReadOnlyError } from "../../../src/errors/store_
 import { DenoKvStore } from "../../../src/store/deno_kv/deno_kv.ts";
 import { formatKey } from "../../../src/store/deno_kv/keys.ts";
 import { openDatabase } from "../../../src/store/deno_kv/open.ts";
-import { storeConformance } from "../../../src/testing/conformance/mod.ts";
+import { storeConformance } from "../../../src/testing/conformance/conformance.ts";
 import { Denokv } from "../../../tools/denokv.ts";
 import { withoutDenokv } from "../support/denokv.ts";
 

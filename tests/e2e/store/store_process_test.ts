@@ -1,6 +1,6 @@
 import { DenoKvStore } from "../../../src/store/deno_kv/deno_kv.ts";
 import { SqliteStore } from "../../../src/store/sqlite/sqlite.ts";
-import { storeProcessConformance } from "../../../src/testing/conformance/mod.ts";
+import { storeProcessConformance } from "../../../src/testing/conformance/conformance.ts";
 import { findPython } from "../../../tools/python.ts";
 
 const HERE = new URL(".", import.meta.url).pathname;

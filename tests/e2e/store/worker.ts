@@ -6,7 +6,7 @@
 
 import { DenoKvStore } from "../../../src/store/deno_kv/deno_kv.ts";
 import { SqliteStore } from "../../../src/store/sqlite/sqlite.ts";
-import { runStoreJob } from "../../../src/testing/conformance/mod.ts";
+import { runStoreJob } from "../../../src/testing/conformance/conformance.ts";
 
 const [kind, path = "", job = ""] = Deno.args;
 await runStoreJob(() => kind === "SqliteStore" ? SqliteStore.open(path) : DenoKvStore.open(path), job);

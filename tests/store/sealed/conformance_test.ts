@@ -1,7 +1,7 @@
 import { DenoKvStore } from "../../../src/store/deno_kv/deno_kv.ts";
 import { MemoryStore } from "../../../src/store/base/memory_store.ts";
 import { SealedStore } from "../../../src/store/sealed/sealed.ts";
-import { storeConformance } from "../../../src/testing/conformance/mod.ts";
+import { storeConformance } from "../../../src/testing/conformance/conformance.ts";
 
 const KEY = new Uint8Array(32).fill(7);
 

@@ -1,5 +1,5 @@
 import { SqliteStore } from "../../../src/store/sqlite/sqlite.ts";
-import { storeConformance } from "../../../src/testing/conformance/mod.ts";
+import { storeConformance } from "../../../src/testing/conformance/conformance.ts";
 import { contentOf, spoilSqlite } from "../support/spoiled_sqlite.ts";
 
 storeConformance("SqliteStore in memory", () => SqliteStore.open(":memory:"), { copies: true });

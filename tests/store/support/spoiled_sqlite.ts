@@ -1,7 +1,7 @@
 import { DatabaseSync } from "node:sqlite";
 import { StoreFormatError, StoreFullError, StoreReadOnlyError } from "../../../src/errors/store_error.ts";
 import { SqliteStore } from "../../../src/store/sqlite/sqlite.ts";
-import type { SpoilOptions } from "../../../src/testing/conformance/mod.ts";
+import type { SpoilOptions } from "../../../src/testing/conformance/conformance.ts";
 
 /** How many pages of 4 KiB a full place has left. */
 const ROOM = 300;

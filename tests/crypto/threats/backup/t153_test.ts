@@ -11,7 +11,7 @@
 
 import { assert, assertEquals } from "@std/assert";
 import { bundleOf, isBundled } from "../../../../src/crypto/history/key_bundle.ts";
-import { readEntry, writeEntry } from "../../../../src/crypto/key_files/key_file_reader.ts";
+import { readEntry, writeEntry } from "../../../../src/crypto/key_files/key_files.ts";
 import type { KeySource } from "../../../../src/types/events/encryption_info.ts";
 import { backedUp, stage } from "../../backup/stage.ts";
 import { ROOM } from "../../engine/homeserver.ts";

@@ -12,7 +12,7 @@
 
 import { assertEquals } from "@std/assert";
 import { bundleOf } from "../../../../src/crypto/history/key_bundle.ts";
-import { readEntry, writeEntry } from "../../../../src/crypto/key_files/key_file_reader.ts";
+import { readEntry, writeEntry } from "../../../../src/crypto/key_files/key_files.ts";
 import type { AcceptPolicy } from "../../../../src/crypto/context/context.ts";
 import { aliceAndBob } from "../../engine/bot.ts";
 import { ROOM } from "../../engine/homeserver.ts";

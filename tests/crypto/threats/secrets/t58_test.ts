@@ -32,7 +32,7 @@ Deno.test("T58: no comparison of encryption takes longer the more of a secret is
   // What somebody else says of a hash, a MAC or a secret; WebCrypto and vodozemac compare the others.
   assertEquals(compared.sort(), [
     "attachments/attachments.ts",
-    "key_files/key_file_reader.ts",
+    "key_files/key_files.ts",
     "verification/qr_reciprocation.ts",
   ]);
 });

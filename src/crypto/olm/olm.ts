@@ -9,16 +9,15 @@ import { elapsed } from "../../base/clock.ts";
 import type { ToDeviceEvent } from "../../types/events/event.ts";
 import type { UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
-import type { OwnKeys } from "../account/mod.ts";
-import { type CryptoDevice, type FindableDevices, SenderDeviceKeys } from "../devices/mod.ts";
+import type { OwnKeys } from "../account/account.ts";
 import { type CryptoContext, newTxn } from "../context/context.ts";
+import { type CryptoDevice, type FindableDevices, SenderDeviceKeys } from "../devices/mod.ts";
 import { MISUNDERSTOOD_DEVICES, type Transaction, UNKNOWN_DEVICES } from "../records/mod.ts";
-import { type Outbox, RateLimit } from "../requests/mod.ts";
+import { type Outbox, RateLimit } from "../requests/requests.ts";
 import { type KeyClaim, OlmClaims } from "./olm_claims.ts";
 import { type ClaimOutcome, OlmHandshakes } from "./olm_handshakes.ts";
 import { OlmHousekeeping, OlmLookUps, UnknownDevices } from "./olm_housekeeping.ts";
 import { OlmInbox } from "./olm_inbox.ts";
-import type { OlmPeer } from "./olm_peer.ts";
 import {
   type OlmDecryption,
   readOlmMessage,
@@ -27,7 +26,19 @@ import {
   writeOlmMessage,
   writeOlmPayload,
 } from "./olm_message.ts";
+import type { OlmPeer } from "./olm_peer.ts";
 import { OlmSessions } from "./olm_sessions.ts";
+
+export { type KeyClaim, OlmClaims } from "./olm_claims.ts";
+export { isAboutMessage } from "./olm_inbox.ts";
+export {
+  BUNDLE_TYPES,
+  type OlmDecryption,
+  readOlmMessage,
+  readOlmPayload,
+  senderRefusal,
+} from "./olm_message.ts";
+export { type OlmPeer, rollbackKey } from "./olm_peer.ts";
 
 /** How long a device that could not be understood is not asked for another session. */
 const UNWEDGE_AFTER_MS = 3_600_000;

@@ -7,9 +7,13 @@
  * @module
  */
 
+import { concat } from "@std/bytes/concat";
 import { nodeCrypto } from "../../base/node_crypto.ts";
 import { KeyFileError } from "../../errors/encryption_error.ts";
+import type { RoomID } from "../../types/ids.ts";
+import { parseObject } from "../../types/json.ts";
 import { BLOCK_SIZE, BlockReader } from "../ciphers/ciphers.ts";
+import { type ExportedSession, type ImportedRoomKey, readSessionJson, sessionJson } from "../megolm/mod.ts";
 import {
   damaged,
   deriveKeys,
@@ -20,10 +24,8 @@ import {
   readHead,
   unusable,
 } from "./key_file_keys.ts";
-import { concat } from "@std/bytes/concat";
-import type { RoomID } from "../../types/ids.ts";
-import { type ExportedSession, type ImportedRoomKey, readSessionJson, sessionJson } from "../megolm/mod.ts";
-import { parseObject } from "../../types/json.ts";
+
+export { writeKeyFile } from "./key_file_keys.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 

@@ -5,9 +5,27 @@
  * @module
  */
 
-import { type Answer, Failure, Reply } from "../json/mod.ts";
+import { type Answer, Failure, Reply } from "../json/json.ts";
 import type { ServerState } from "../server/mod.ts";
 import { AuthedRequest, MatrixRequest, type RawRequest } from "./request.ts";
+
+export { ConnectionDropped, injectFault, localFetch } from "./local_fetch.ts";
+export {
+  AuthedRequest,
+  MatrixRequest,
+  notMember,
+  notReadable,
+  oncePerTransaction,
+  parseUserId,
+  type RawRequest,
+  requireJoined,
+  requireKeys,
+  requireSeen,
+  resolveRoom,
+  roomToRead,
+  roomToWrite,
+  viewerOf,
+} from "./request.ts";
 
 /** The HTTP methods that the client-server API uses. */
 export type Method = "GET" | "PUT" | "POST" | "DELETE";

@@ -10,8 +10,8 @@
 
 import type { KeyBackupRooms } from "../../types/api/device_keys.ts";
 import type { JsonObject } from "../../types/json.ts";
+import type { MegolmSessionRef } from "../../types/session_ref.ts";
 import type { CryptoContext } from "../context/context.ts";
-import { type FailureOutput, Retries } from "../requests/mod.ts";
 import type {
   AnswerOutput,
   DueSession,
@@ -19,11 +19,25 @@ import type {
   ExportedSession,
   InboundSessions,
 } from "../megolm/mod.ts";
-import type { MegolmSessionRef } from "../../types/session_ref.ts";
 import type { Transaction } from "../records/mod.ts";
-import { type BackupRequest, encryptSession } from "./session_data.ts";
+import { type FailureOutput, Retries } from "../requests/requests.ts";
 import type { BackupRestore } from "./backup_restore.ts";
 import type { KeyBackup, UsedBackup } from "./key_backup.ts";
+import { type BackupRequest, encryptSession } from "./session_data.ts";
+
+export { BackupRestore, RoomKeysReader } from "./backup_restore.ts";
+export { KeyBackup } from "./key_backup.ts";
+export {
+  type AdoptInput,
+  BACKUP_SECRET,
+  type BackupRequest,
+  backupSecret,
+  type BackupState,
+  type NewBackupInput,
+  readBackupSecret,
+  type RestoredKey,
+  type RestoredKeys,
+} from "./session_data.ts";
 
 /** What goes into one request. */
 interface Batch {

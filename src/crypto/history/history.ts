@@ -20,14 +20,25 @@ import { isUserId } from "../../types/identifiers.ts";
 import type { DeviceID, RoomID, UserID } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import { type CryptoDevice, type DeviceLists, isVouchedFor } from "../devices/mod.ts";
-import type { AnswerOutput, ImportedRoomKey, InboundSessions } from "../megolm/mod.ts";
 import { type KeyReceivers, receiveKeys } from "../key_requests/key_requests.ts";
+import type { AnswerOutput, ImportedRoomKey, InboundSessions } from "../megolm/mod.ts";
 import { DAY_MS, FairRecords, type Transaction } from "../records/mod.ts";
-import { isRefusal, Retries } from "../requests/mod.ts";
+import { isRefusal, Retries } from "../requests/requests.ts";
 import { type BundleRequest, keysIn, readBundlePlace, withheldIn } from "./key_bundle.ts";
 
+export {
+  bundleOf,
+  type BundleRequest,
+  type HistoryOffer,
+  HistoryOffers,
+  type HistoryRecipients,
+  isBundled,
+  type KeyBundle,
+  MAX_BUNDLED,
+} from "./key_bundle.ts";
+
 /** A message that says where room keys are. */
-export interface AnnouncedHistory {
+interface AnnouncedHistory {
   /** Who has sent it. */
   readonly sender: UserID;
   /** The device, if it is known. */

@@ -12,10 +12,13 @@ import { EncryptionError } from "../../errors/encryption_error.ts";
 import type { DeviceKeys, KeysUploadRequest } from "../../types/api/device_keys.ts";
 import type { JsonObject } from "../../types/json.ts";
 import type { EngineAccount, OwnDevice } from "../context/context.ts";
-import { RateLimit, type RequestFailure } from "../requests/mod.ts";
 import type { Transaction } from "../records/mod.ts";
+import { RateLimit, type RequestFailure } from "../requests/requests.ts";
 import { countOf, KeyCounts, newUpload, sameKeys, SIGNED_CURVE25519, skipIds } from "./key_upload.ts";
 import { OwnAccount, showsKeys } from "./own_account.ts";
+
+export { newDeviceKeys, newUpload, SIGNED_CURVE25519 } from "./key_upload.ts";
+export { DamagedAccountError, deviceConflict, OwnAccount, showsKeys } from "./own_account.ts";
 
 const HOUR = 3_600_000;
 const WEEK = 7 * 24 * HOUR;
@@ -26,7 +29,7 @@ const WEEK = 7 * 24 * HOUR;
 const SKIPPED = [20, 80] as const;
 
 /** What the own keys are made of. */
-export interface OwnKeysOptions {
+interface OwnKeysOptions {
   /** Gives the primitives: another instance after one has trapped. */
   readonly vodozemac: () => Vodozemac;
   /** The device that owns the keys. */

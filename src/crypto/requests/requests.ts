@@ -14,11 +14,13 @@ import type { JsonObject } from "../../types/json.ts";
 import { type RecordKey, recordKey, type Transaction } from "../records/mod.ts";
 import { LoneFailures, type ServerSigns } from "./retries.ts";
 
+export { LoneFailures, RateLimit, Retries, type ServerSigns } from "./retries.ts";
+
 /** Contents for devices, by user and device. */
 export type DeviceMessages = Readonly<Record<string, Readonly<Record<string, JsonObject>>>>;
 
 /** A message to be sent. */
-export type OutgoingMessage =
+type OutgoingMessage =
   | {
     /** To devices. */
     readonly kind: "toDevice";
@@ -143,7 +145,7 @@ interface Refused {
 }
 
 /** What to do with a refused message: send it again later, send it in halves, or give it up. */
-export type Verdict = "later" | "halves" | "never";
+type Verdict = "later" | "halves" | "never";
 
 /** Failures after which the same request would fail again. */
 const HOPELESS = new Set([400, 403, 404, 405, 413]);
