@@ -21,7 +21,8 @@ import {
 } from "../../mod.ts";
 import type { DeviceID, UserID } from "../../types.ts";
 import { type BotHost, type BotOptions, clientsOptions, type HostedBotOptions } from "./bot_options.ts";
-import { LazyStore } from "./env.ts";
+import { homeserverAddress } from "./homeserver.ts";
+import { LazyStore, storeAt } from "./lazy_store.ts";
 
 /** What a bot acts with, by its options. */
 export interface BotClient {
@@ -54,8 +55,9 @@ export function clientOf(options: BotOptions | HostedBotOptions): BotClient {
     return { client: host.botClient, host, log: host.botClient.log };
   }
   const { password, onTokensRefreshed, findTokens, log } = options;
-  const forClient = clientsOptions(options);
-  const store = options.store ?? (password === undefined ? undefined : new MemoryStore());
+  const forClient = { ...clientsOptions(options), ...homeserverAddress(options) };
+  const given = typeof options.store === "string" ? storeAt(options.store) : options.store;
+  const store = given ?? (password === undefined ? undefined : new MemoryStore());
   const account = store === undefined ? undefined : accountOf(options, store);
   const client: Client = new Client({
     ...forClient,
@@ -67,7 +69,7 @@ export function clientOf(options: BotOptions | HostedBotOptions): BotClient {
       account === undefined ? await findTokens?.(ended) : await account.find(client, ended),
   });
   const ownStore = store instanceof LazyStore ? store : undefined;
-  return { client, host: undefined, account, store: options.store, ownStore, log };
+  return { client, host: undefined, account, store: given, ownStore, log };
 }
 
 function accountOf(

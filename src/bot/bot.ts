@@ -187,7 +187,7 @@ export class Bot<C extends Context = Context> extends Composer<C> {
    * ```ts
    * import { Bot } from "@greenroom/matrix/bot";
    *
-   * const bot = new Bot({ baseUrl: "https://matrix.example.org", accessToken: "syt_bot" });
+   * const bot = new Bot({ homeserver: "https://matrix.example.org", accessToken: "syt_bot" });
    * await bot.close(); // or `await using bot = …`
    * ```
    */

@@ -68,7 +68,7 @@ export interface BotBehaviour extends AccessOptions {
    * import { Bot } from "@greenroom/matrix/bot";
    *
    * await using bot = new Bot({
-   *   baseUrl: "https://matrix.example.org",
+   *   homeserver: "https://matrix.example.org",
    *   accessToken: "the-token",
    *   inviteLimit: { count: 1_000, total: 2_000 },
    * });
@@ -89,15 +89,33 @@ export interface BotBehaviour extends AccessOptions {
 }
 
 /** How a bot is made: as a client is, and how it behaves. */
-export interface BotOptions extends Omit<ClientOptions, "store">, BotBehaviour {
+export interface BotOptions extends Omit<ClientOptions, "baseUrl" | "store">, BotBehaviour {
+  /**
+   * The homeserver: its address, like `https://matrix.example.org`, or a server name, like `example.org`. The
+   * domain of a server name is asked with the first request where its homeserver is, by https alone; if it does
+   * not say, the homeserver is at that name itself. Default: `baseUrl`, `api`, or the homeserver of `mxid`.
+   *
+   * @example
+   * ```ts
+   * import { Bot } from "@greenroom/matrix/bot";
+   *
+   * await using bot = new Bot({ homeserver: "example.org", accessToken: "the-token" });
+   * ```
+   */
+  homeserver?: string;
+  /** The homeserver's address, as a client has it, in place of `homeserver`. */
+  baseUrl?: ClientOptions["baseUrl"];
   /**
    * When and how often a request that failed is sent again, or `false` for never. Default: as a client's, but
    * 15 times, which is some five minutes: what a bot says while the homeserver is restarted arrives once it is
    * back. After that the function fails.
    */
   retry?: ClientOptions["retry"];
-  /** Where everything is kept. Default: in memory, for this bot alone. */
-  store?: Store;
+  /**
+   * Where everything is kept: a store, or the path of its file. A file is opened when the bot needs it first, and
+   * closed with the bot: by Deno KV with `--unstable-kv`, else by SQLite. Default: in memory, for this bot alone.
+   */
+  store?: Store | string;
   /**
    * The password of `mxid`, in place of `accessToken`: the bot logs in once, and keeps token and device in
    * `store`. Of several processes with the same store each goes on with the tokens that another has
@@ -136,7 +154,16 @@ const HOSTED: OptionNames<HostedBotOptions> = { appservice: true, ...BEHAVIOUR }
 
 const ALONE: OptionNames<BotOptions> = {
   ...{ password: true, ...BEHAVIOUR },
-  ...{ baseUrl: true, api: true, mxid: true, deviceId: true, store: true, lease: true, wake: true },
+  ...{
+    homeserver: true,
+    baseUrl: true,
+    api: true,
+    mxid: true,
+    deviceId: true,
+    store: true,
+    lease: true,
+    wake: true,
+  },
   ...{ encryption: true, encryptionBlacklist: true },
   ...{ fillMemberEventCallback: true, deliver: true, maxPendingHandlers: true, closeTimeout: true },
   ...{ accessToken: true, refreshToken: true, expiresIn: true, onTokensRefreshed: true, findTokens: true },
@@ -171,9 +198,12 @@ export function checkBotOptions(options: BotOptions | HostedBotOptions): void {
   }
 }
 
-/** The options that are those of the bot's client. */
-export function clientsOptions(options: BotOptions): Omit<BotOptions, keyof BotBehaviour | "password"> {
-  const { password: _, ...rest } = options;
+/** The options that are those of the bot's client as they are. */
+type ClientsOptions = Omit<BotOptions, keyof BotBehaviour | "password" | "homeserver" | "store">;
+
+/** The options that are those of the bot's client as they are. */
+export function clientsOptions(options: BotOptions): ClientsOptions {
+  const { password: _password, homeserver: _homeserver, store: _store, ...rest } = options;
   const entries = Object.entries(rest).filter(([name]) => !(name in BEHAVIOUR));
-  return Object.fromEntries(entries) as Omit<BotOptions, keyof BotBehaviour | "password">;
+  return Object.fromEntries(entries) as ClientsOptions;
 }

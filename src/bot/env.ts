@@ -1,30 +1,22 @@
 /**
- * A bot's options, from the environment, and the store that they name.
+ * A bot's options, from the environment.
  *
  * @module
  */
 
-import {
-  Client,
-  consoleLogger,
-  type Store,
-  type StoreCheck,
-  type StoreEntry,
-  type StoreKey,
-  type StoreListOptions,
-  type StoreLock,
-  type StoreMutation,
-  ValueError,
-} from "../../mod.ts";
+import { Client, consoleLogger, type Store, ValueError } from "../../mod.ts";
 import { MissingPermissionError, StoreError } from "../../errors.ts";
 import type { UserID } from "../../types.ts";
 import { checkNames, nearestName } from "../errors/known_names.ts";
 import { warningOfOthers } from "../store/files/files.ts";
 import type { BotOptions } from "./bot_options.ts";
+import { isAddress, isServerName } from "./homeserver.ts";
+import { hasDenoKv, storeAt } from "./lazy_store.ts";
 
 /** What is read of the environment, and what it means. */
 export const VARIABLES = {
-  MATRIX_URL: "the homeserver's address, like https://matrix.example.org; or MATRIX_USER finds it",
+  MATRIX_URL:
+    "the homeserver's address, like https://matrix.example.org, or its server name; or MATRIX_USER finds it",
   MATRIX_TOKEN: "the access token; or MATRIX_USER and MATRIX_PASSWORD",
   MATRIX_USER: "the bot's user ID, like @bot:example.org",
   MATRIX_PASSWORD: "the password of MATRIX_USER",
@@ -56,15 +48,17 @@ export function optionsFromEnv(
 ): BotOptions {
   checkVariables(names);
   const value: Read = (name) => read(name)?.trim() || undefined;
-  const [baseUrl, mxid, token, password] = [
+  const [url, mxid, token, password] = [
     value("MATRIX_URL"),
     value("MATRIX_USER"),
     value("MATRIX_TOKEN"),
     value("MATRIX_PASSWORD"),
   ];
-  const { baseUrl: address = baseUrl, mxid: user = mxid } = given as Partial<BotOptions>;
-  if (address !== undefined && address === baseUrl) checkAddress(address);
-  if (address === undefined && user === undefined && !("api" in given)) throw missing("MATRIX_URL");
+  const { baseUrl, api, homeserver = baseUrl ?? api ?? url, mxid: user = mxid } = given as Partial<
+    BotOptions
+  >;
+  if (homeserver !== undefined && homeserver === url) checkAddress(url);
+  if (homeserver === undefined && user === undefined) throw missing("MATRIX_URL");
   if (token === undefined && password === undefined && !("accessToken" in given) && !("password" in given)) {
     throw missing(mxid === undefined ? "MATRIX_TOKEN" : "MATRIX_PASSWORD");
   }
@@ -75,7 +69,7 @@ export function optionsFromEnv(
   const store = storeOf(value("MATRIX_STORE"));
   const log = logOf(value("MATRIX_LOG"));
   return {
-    baseUrl,
+    ...(homeserver === url ? { homeserver: url } : {}),
     mxid: mxid as UserID | undefined,
     ...(token === undefined ? { password } : { accessToken: token }),
     ...(store === undefined ? {} : { store }),
@@ -123,18 +117,8 @@ function encryptionOf(
 
 /** The store of a path; without one Deno KV's own, if that is there; undefined: none that lasts. */
 function storeOf(path: string | undefined): Store | undefined {
-  const hasKv = typeof (globalThis as { Deno?: { openKv?: unknown } }).Deno?.openKv === "function";
-  if (path === undefined && !hasKv) return undefined;
-  return new LazyStore(async () => {
-    try {
-      if (!hasKv && path !== undefined) {
-        return await (await import("../store/sqlite.ts")).SqliteStore.open(path);
-      }
-      return await (await import("../store/kv.ts")).DenoKvStore.open(path);
-    } catch (error) {
-      throw path === undefined ? error : named(error);
-    }
-  });
+  if (path === undefined && !hasDenoKv()) return undefined;
+  return storeAt(path, (error) => path === undefined ? error : named(error));
 }
 
 /** The same error of a store, which names the variable. */
@@ -165,10 +149,10 @@ function checkUser(name: "MATRIX_USER" | "MATRIX_ADMINS", userId: string): void 
 
 /** Checks the homeserver's address, so that an error names the variable. */
 function checkAddress(url: string): void {
-  if (/^https?:$/.test(URL.parse(url)?.protocol ?? "")) return;
+  if (isAddress(url) || isServerName(url)) return;
   const value = /^[a-z\d.:/[\]-]{1,200}$/i.test(url) ? `is "${url}", which ` : ""; // else it may be a secret
   throw new ValueError(
-    `Cannot make a bot: MATRIX_URL ${value}is no http or https URL: ${VARIABLES.MATRIX_URL}`,
+    `Cannot make a bot: MATRIX_URL ${value}is neither an http or https URL nor a server name: ${VARIABLES.MATRIX_URL}`,
   );
 }
 
@@ -250,41 +234,4 @@ function unusable(action: "read" | "write to", path: string, cause: unknown): Va
       cause,
     },
   );
-}
-
-/** A store that is opened when it is used first, and closed with the bot. */
-export class LazyStore implements Store {
-  readonly #open: () => Promise<Store>;
-  #opened: Promise<Store> | undefined;
-
-  /** @param open Opens it. */
-  constructor(open: () => Promise<Store>) {
-    this.#open = open;
-  }
-
-  async getMany(keys: readonly StoreKey[]): Promise<(StoreEntry | undefined)[]> {
-    return await (await this.#store).getMany(keys);
-  }
-
-  async *list(prefix: StoreKey, options?: StoreListOptions): AsyncIterable<StoreEntry> {
-    yield* (await this.#store).list(prefix, options);
-  }
-
-  async commit(mutations: readonly StoreMutation[], checks?: readonly StoreCheck[]): Promise<boolean> {
-    return await (await this.#store).commit(mutations, checks);
-  }
-
-  async lock(key: StoreKey): Promise<StoreLock | undefined> {
-    const store = await this.#store;
-    if (store.lock === undefined) throw new StoreError("Cannot lock the store: it has no locks");
-    return await store.lock(key);
-  }
-
-  async close(): Promise<void> {
-    await (await this.#opened?.catch(() => undefined))?.close();
-  }
-
-  get #store(): Promise<Store> {
-    return this.#opened ??= this.#open();
-  }
 }

@@ -11,6 +11,7 @@ import type { StateStore } from "../actors/store/mod.ts";
 import type { SyncFeed } from "../actors/syncer/syncer.ts";
 import {
   type FillMemberEventCallback,
+  type FindAddress,
   HTTP_OPTIONS,
   type HTTPAPI,
   type HTTPAPIOptions,
@@ -81,9 +82,10 @@ export interface ClientOptions extends Omit<HTTPAPIOptions, "baseUrl"> {
    * domain of `mxid` says, which is asked with the first request, as `Client.discover()` does, and
    * again with the next one if that fails with a {@linkcode WellKnownError}. A server that answers
    * for that domain, by https alone, then says where the access token goes: to an https address
-   * only, or from a domain on this machine to this machine. Give the address to avoid that.
+   * only, or from a domain on this machine to this machine. Give the address to avoid that; or a
+   * function that finds it, which is asked at the same times.
    */
-  baseUrl?: string | URL;
+  baseUrl?: string | URL | FindAddress;
   /** A transport that exists already, in place of one made from the other options. */
   api?: HTTPAPI;
   /**

@@ -73,7 +73,10 @@ Deno.test("Bot.fromEnv() reads the environment, and says which variable is missi
     ] as const
   ) assertThrows(() => read(values), ValueError, `${name} is not set`);
   assertThrows(() => read({ MATRIX_USER: "bot", MATRIX_TOKEN: "t" }), ValueError, "bot");
-  for (const MATRIX_URL of ["example.org", "localhost:8008"]) {
+  for (const MATRIX_URL of ["example.org", "localhost:8008", "https://example.org"]) {
+    assertEquals(read({ MATRIX_URL, MATRIX_TOKEN: "t" }).homeserver, MATRIX_URL);
+  }
+  for (const MATRIX_URL of ["example", "ftp://example.org", "example.org/matrix"]) {
     const { message } = assertThrows(() => read({ MATRIX_URL, MATRIX_TOKEN: "t" }), ValueError);
     assert(message.includes(`MATRIX_URL is "${MATRIX_URL}"`), message);
   }

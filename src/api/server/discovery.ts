@@ -34,7 +34,6 @@ import {
   WellKnownUnsupportedSchemeError,
 } from "../../errors/service_response_error.ts";
 import type { Logger } from "../../base/log.ts";
-import type { UserID } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import { isUserId, parseServerName, parseUserId } from "../../types/identifiers.ts";
 
@@ -96,18 +95,19 @@ export async function discover(domain: string, options: DiscoverOptions = {}): P
 /**
  * Finds the homeserver of a user whose token will be sent there: its address must be one of https.
  *
- * @param mxid The user.
+ * @param whose The user; or a server name, which is that of the homeserver if it has no discovery file.
  * @param options What sends the requests, and request options.
- * @throws {WellKnownError} If the domain does not say where that is, or names an address of plain
- *   http, unless both are on this machine; and as {@link discover}.
+ * @throws {WellKnownError} If the domain of a user does not say where that is, or a domain names an address
+ *   of plain http, unless both are on this machine; and as {@link discover}.
  */
-export async function homeserverOf(mxid: UserID, options: DiscoverOptions): Promise<string> {
-  const baseUrl = await lookUp(mxid, options, checkSecrecy).catch((error) => {
+export async function homeserverOf(whose: string, options: DiscoverOptions): Promise<string> {
+  const baseUrl = await lookUp(whose, options, checkSecrecy).catch((error) => {
     throw error.cause instanceof MissingPermissionError ? error.cause : error; // which no other address mends
   });
   if (baseUrl !== undefined) return baseUrl;
+  if (!isUserId(whose)) return `https://${whose}`;
   throw new WellKnownError(
-    `Cannot discover the homeserver of ${mxid}: the domain has no discovery file; give the client a baseUrl`,
+    `Cannot discover the homeserver of ${whose}: the domain has no discovery file; give the client a baseUrl`,
   );
 }
 

@@ -1,0 +1,83 @@
+/**
+ * A store that a bot opens and closes.
+ *
+ * @module
+ */
+
+import {
+  type Store,
+  type StoreCheck,
+  type StoreEntry,
+  type StoreKey,
+  type StoreListOptions,
+  type StoreLock,
+  type StoreMutation,
+  ValueError,
+} from "../../mod.ts";
+import { StoreError } from "../../errors.ts";
+
+/** Whether Deno KV is there. */
+export function hasDenoKv(): boolean {
+  return typeof (globalThis as { Deno?: { openKv?: unknown } }).Deno?.openKv === "function";
+}
+
+/**
+ * The store in a file, of Deno KV where that is there, else of SQLite.
+ *
+ * @param path The file; undefined: Deno KV's own.
+ * @param named What is thrown in place of an error. Default: the error.
+ * @throws {ValueError} If the path is empty.
+ */
+export function storeAt(
+  path: string | undefined,
+  named: (error: unknown) => unknown = (error) => error,
+): LazyStore {
+  if (path?.trim() === "") throw new ValueError("Cannot make a bot: store is an empty path; name a file");
+  return new LazyStore(async () => {
+    try {
+      if (!hasDenoKv() && path !== undefined) {
+        return await (await import("../store/sqlite.ts")).SqliteStore.open(path);
+      }
+      return await (await import("../store/kv.ts")).DenoKvStore.open(path);
+    } catch (error) {
+      throw named(error);
+    }
+  });
+}
+
+/** A store that is opened when it is used first, and closed with the bot. */
+export class LazyStore implements Store {
+  readonly #open: () => Promise<Store>;
+  #opened: Promise<Store> | undefined;
+
+  /** @param open Opens it. */
+  constructor(open: () => Promise<Store>) {
+    this.#open = open;
+  }
+
+  async getMany(keys: readonly StoreKey[]): Promise<(StoreEntry | undefined)[]> {
+    return await (await this.#store).getMany(keys);
+  }
+
+  async *list(prefix: StoreKey, options?: StoreListOptions): AsyncIterable<StoreEntry> {
+    yield* (await this.#store).list(prefix, options);
+  }
+
+  async commit(mutations: readonly StoreMutation[], checks?: readonly StoreCheck[]): Promise<boolean> {
+    return await (await this.#store).commit(mutations, checks);
+  }
+
+  async lock(key: StoreKey): Promise<StoreLock | undefined> {
+    const store = await this.#store;
+    if (store.lock === undefined) throw new StoreError("Cannot lock the store: it has no locks");
+    return await store.lock(key);
+  }
+
+  async close(): Promise<void> {
+    await (await this.#opened?.catch(() => undefined))?.close();
+  }
+
+  get #store(): Promise<Store> {
+    return this.#opened ??= this.#open();
+  }
+}
