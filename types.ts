@@ -96,7 +96,7 @@ export type {
   UploadMediaOptions,
 } from "./src/api/media/media.ts";
 export type {
-  EditTextOptions,
+  EditOptions,
   GetMessagesOptions,
   GetRelationsOptions,
   GetThreadsOptions,

@@ -58,7 +58,7 @@ const pusher = {
 
 /** Lists of arguments by operation. */
 export const BEYOND_CONTRACT: Readonly<Record<string, readonly (readonly unknown[])[]>> = {
-  editText: [[room, "$edited", "Go"], [room, "$edited", null, { html: "<b>Go</b>", msgtype: "m.notice" }]],
+  edit: [[room, "$edited", "Go"], [room, "$edited", null, { html: "<b>Go</b>", msgtype: "m.notice" }]],
   knockRoom: [[room], ["#stage:b.org", { servers: ["b.org", "c.org"], reason: "Please" }]],
   getRoomAliases: [[room]],
   getProfileField: [[user, "m.tz"]],

@@ -105,7 +105,7 @@ Deno.test("An option that there is not is refused by the name of what was called
   const mistyped: Any = { mentons: {} };
   const calls: Readonly<Record<string, () => unknown>> = {
     sendText: () => client.sendText(room, "a", mistyped),
-    editText: () => client.editText(room, "$a", "a", mistyped),
+    edit: () => client.edit(room, "$a", "a", mistyped),
     sendNotice: () => client.sendNotice(room, "a", mistyped),
     sendImage: () => client.sendImage(room, new Uint8Array(1), mistyped),
     sendMessage: () => client.sendMessage(room, { msgtype: "m.text", body: "a" }, mistyped),

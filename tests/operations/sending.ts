@@ -118,8 +118,8 @@ export const sending: readonly Operation[] = [
   },
   {
     name:
-      "sendText(), sendNotice() and sendEmote() send their kind, with formatting, as reply and in a thread; editText() edits",
-    covers: ["sendText", "sendNotice", "sendEmote", "editText"],
+      "sendText(), sendNotice() and sendEmote() send their kind, with formatting, as reply and in a thread; edit() edits",
+    covers: ["sendText", "sendNotice", "sendEmote", "edit"],
     async run(scene) {
       const [alice, bob] = await scene.players("alice", "bob");
       const roomId = await roomOf(alice, bob);
@@ -142,7 +142,7 @@ export const sending: readonly Operation[] = [
       const threaded = await bob.sendText(roomId, "Now", { msgtype: "m.notice", relatesTo: inThread });
       assertEquals((await contentOf(alice, roomId, threaded))["m.relates_to"], inThread);
       assertEquals((await alice.getEvent(roomId, text)).unsigned?.["m.relations"]?.["m.thread"]?.count, 1);
-      await alice.editText(roomId, text, "Places, please!");
+      await alice.edit(roomId, text, "Places, please!");
       const edited = await alice.getEvent(roomId, text);
       assert(edited.unsigned?.["m.relations"]?.["m.replace"]);
       await assertRejects(() => alice.sendText(roomId, null), ValueError);

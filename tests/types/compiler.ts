@@ -9,6 +9,12 @@ export function moduleOf(file: string): string {
 
 /** Fails with the compiler's words if `code` does not compile. */
 export async function assertCompiles(code: string): Promise<void> {
+  const said = await complaintsOf(code);
+  assert(said === "", said);
+}
+
+/** What the compiler says against `code`; empty: nothing. */
+export async function complaintsOf(code: string): Promise<string> {
   const file = await Deno.makeTempFile({ suffix: ".ts" });
   try {
     await Deno.writeTextFile(file, code);
@@ -17,7 +23,7 @@ export async function assertCompiles(code: string): Promise<void> {
       args: ["check", "--quiet", "--config", config.pathname, file],
       env: { NO_COLOR: "1" },
     }).output();
-    assert(success, new TextDecoder().decode(stderr));
+    return success ? "" : new TextDecoder().decode(stderr);
   } finally {
     await Deno.remove(file);
   }

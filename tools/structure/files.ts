@@ -68,7 +68,9 @@ const INTERNAL = /@internal(?:(?!\*\/)[^])*\*\/\s*((?:\w+ )*[\w[#]+)/g;
 const internalName: FileRule = ({ path, text }) => {
   if (!path.startsWith("src/")) return undefined;
   const members = [...text.matchAll(INTERNAL)].map(([, member = ""]) => member);
-  const named = members.filter((member) => !/^(?:constructor$|protected |.*\[)/.test(member));
+  const named = members.filter((member) =>
+    !/^(?:constructor$|export interface |protected |.*\[)/.test(member)
+  );
   return named.length === 0
     ? undefined
     : `has internal members with names: ${

@@ -46,7 +46,7 @@ export {
 } from "./search.ts";
 export type { SendFileOptions, SendFilesAPI, SendImageOptions, Thumbnail } from "./send_files.ts";
 export {
-  type EditTextOptions,
+  type EditOptions,
   type SendHelpersAPI,
   sendHelpersAPI,
   type SendStickerOptions,

@@ -39,8 +39,8 @@ export interface SendStickerOptions extends PlacedSendOptions {
   text?: string;
 }
 
-/** Options of {@link SendHelpersAPI.editText}. */
-export interface EditTextOptions
+/** Options of {@link SendHelpersAPI.edit}. */
+export interface EditOptions
   extends SendOptions, Pick<SendTypedTextOptions, "html" | "msgtype" | "mentions"> {}
 
 /**
@@ -127,14 +127,14 @@ export interface SendHelpersAPI extends SendFilesAPI {
    * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken });
    * const roomId = await client.createRoom();
    * const eventId = await client.sendText(roomId, "Begginers, please");
-   * await client.editText(roomId, eventId, "Beginners, please");
+   * await client.edit(roomId, eventId, "Beginners, please");
    * ```
    */
-  editText(
+  edit(
     roomId: RoomID,
     eventId: EventID,
     text: string | null | undefined,
-    options?: EditTextOptions,
+    options?: EditOptions,
   ): Promise<EventID>;
 
   /**
@@ -269,10 +269,10 @@ export function sendHelpersAPI(
   return {
     sendMessage,
     sendText,
-    editText: async (roomId, eventId, text, options) => {
+    edit: async (roomId, eventId, text, options) => {
       checkIdentifier("eventId", eventId);
       const relatesTo = { rel_type: RelationType.REPLACE, event_id: eventId };
-      return await sendText(roomId, text, { ...calledAs(options, "editText"), relatesTo });
+      return await sendText(roomId, text, { ...calledAs(options, "edit"), relatesTo });
     },
     sendNotice: (roomId, text, options) =>
       sendText(roomId, text, { ...calledAs(options, "sendNotice"), msgtype: MessageType.NOTICE }),

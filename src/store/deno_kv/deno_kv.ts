@@ -28,6 +28,7 @@ import {
 export type { DenoKvOptions } from "./open.ts";
 
 const VERSIONSTAMP = /^[0-9a-f]{20}$/;
+const NOT_OPENED = "Cannot make a DenoKvStore: it has to be opened; write await DenoKvStore.open(path)";
 
 /**
  * Keeps everything in a database of Deno KV: a file, or a server that speaks KV Connect (`denokv`,
@@ -83,6 +84,7 @@ export class DenoKvStore implements Store {
   #closed: Promise<void> | undefined;
 
   private constructor(database: KvDatabase) {
+    if (typeof database?.page !== "function") throw new ValueError(NOT_OPENED);
     this.#database = database;
     this.#journal = new DenoKvJournal(database);
   }

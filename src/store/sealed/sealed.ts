@@ -73,6 +73,11 @@ export class SealedStore implements Store {
   #turn: Promise<unknown> = Promise.resolve();
 
   private constructor(inner: Store, key: CryptoKey) {
+    if (!(key instanceof CryptoKey)) {
+      throw new ValueError(
+        "Cannot make a SealedStore: it has to be opened; write await SealedStore.open(inner, key)",
+      );
+    }
     this.#inner = inner;
     this.#key = key;
   }

@@ -102,6 +102,11 @@ export class SqliteStore implements Store, AsyncDisposable {
   #closed: Promise<void> | undefined;
 
   private constructor(database: DatabaseSync, patience: FilePatience) {
+    if (!(patience instanceof FilePatience)) {
+      throw new ValueError(
+        "Cannot make a SqliteStore: it has to be opened; write await SqliteStore.open(path)",
+      );
+    }
     this.#database = database;
     this.#patience = patience;
     this.#rows = new SqliteRows(database);

@@ -115,10 +115,10 @@ Deno.test("Files, images and stickers answer, go into a thread and notify as tex
   );
 });
 
-Deno.test("editText() says anew what a message says, with a fallback for clients that know no edits", async () => {
+Deno.test("edit() says anew what a message says, with a fallback for clients that know no edits", async () => {
   const { api, last } = helpers();
   const mentions = { user_ids: ["@alice:b.org" as const] };
-  await api.editText("!room", "$old", null, { html: "<b>Go</b>", msgtype: "m.notice", mentions });
+  await api.edit("!room", "$old", null, { html: "<b>Go</b>", msgtype: "m.notice", mentions });
   assertEquals(last(), {
     msgtype: "m.notice",
     body: "* Go",
@@ -128,7 +128,7 @@ Deno.test("editText() says anew what a message says, with a fallback for clients
     "m.relates_to": { rel_type: "m.replace", event_id: "$old" },
     "m.new_content": { msgtype: "m.notice", body: "Go", ...html, "m.mentions": mentions },
   });
-  await assertRejects(() => api.editText("!room", "old" as EventID, "Go"), ValueError, "eventId");
+  await assertRejects(() => api.edit("!room", "old" as EventID, "Go"), ValueError, "eventId");
 });
 
 Deno.test("sendText() hands on the mentions of a received event, whatever else they say", async () => {

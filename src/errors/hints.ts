@@ -1,0 +1,45 @@
+/**
+ * Names that authors bring from other libraries: the compiler, and the run, say what is written here.
+ *
+ * @module
+ */
+
+import { ValueError } from "./value_error.ts";
+
+/**
+ * The type of a name that another library has, and this one has not: no value has it, and a compiler's message
+ * names what to write instead.
+ */
+export interface WriteInstead<Here extends string> {
+  readonly writeInstead: Here;
+}
+
+/**
+ * Members for the compiler alone, by the names of another library. They are index signatures, which no
+ * editor offers and no documentation lists; each has its name, and what begins with it and goes on in lower case.
+ */
+export type Hints<Names extends Readonly<Record<string, string>>> = {
+  readonly [Name in keyof Names & string as `${Name}${Lowercase<string>}`]: WriteInstead<Names[Name]>;
+};
+
+/**
+ * Has each name of another library throw when it is read, with what to write: without types it would be
+ * undefined. A program that sets it has a member of its own.
+ *
+ * @param target A class's prototype, or the class.
+ * @param what What has no such member, as the error has it.
+ * @param names The names, and what to write.
+ */
+export function hintAt(target: object, what: string, names: Readonly<Record<string, string>>): void {
+  for (const [name, here] of Object.entries(names)) {
+    Object.defineProperty(target, name, {
+      configurable: true,
+      get() {
+        throw new ValueError(`Cannot read ${name}: ${what} has no such member; write ${here}`);
+      },
+      set(value: unknown) {
+        Object.defineProperty(this, name, { value, configurable: true, enumerable: true, writable: true });
+      },
+    });
+  }
+}
