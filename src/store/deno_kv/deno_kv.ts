@@ -76,10 +76,7 @@ export class DenoKvStore implements Store {
   readonly #database: KvDatabase;
   readonly #journal: DenoKvJournal;
   readonly #splits = new SplitIndex();
-  /**
-   * One after the other: a commit that has to be repeated, since another process has made a large
-   * one meanwhile, would be overtaken by those behind it.
-   */
+  /** A commit that has to be repeated, after a large one of another process, is not overtaken. */
   readonly #turns = new Turns();
   #closed: Promise<void> | undefined;
 
