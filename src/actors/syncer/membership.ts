@@ -72,7 +72,7 @@ export function markHistory(room: RoomPart, view: StayView): EventID | undefined
   const begin = events.findIndex((event) => event === first);
   let isIn = wasIn(first ?? moves[0], view);
   const entry = moves.some((event) => isEntry(event, view)) ? undefined : entryIn(room.state, view);
-  const isFirst = before.shown === "" && (begin > 0 || isEntered(entry, before));
+  const isFirst = first !== undefined || (before.shown === "" && isEntered(entry, before));
   if (isNew || !isIn || isFirst) {
     room.state.forEach((event) => {
       if (event !== entry) event.source |= SyncStream.HISTORY;

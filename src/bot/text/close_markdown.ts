@@ -45,7 +45,7 @@ export function closeMarkdown(partial: string): string {
     const shown = text.trimEnd();
     if (shown.length < text.length) [text, found] = [shown, blocks(shown)];
     const isAlone = text.length - found.lastLine <= MAX_ALONE && MARK_ALONE.test(text.slice(found.lastLine));
-    if (!isAlone || dropped === MAX_DROPPED || found.isEndOfCode) break;
+    if (!isAlone || dropped === MAX_DROPPED || found.wasCode) break;
     text = text.slice(0, found.lastLine);
     found = blocks(text);
   }
@@ -67,10 +67,8 @@ interface Blocks {
   readonly ownText: number;
   /** The last block, behind a blank line. */
   readonly block: number;
-  /** Whether the last line opens a block of code. */
-  readonly isStartOfCode: boolean;
-  /** Whether the last line closes a block of code. */
-  readonly isEndOfCode: boolean;
+  /** Whether the last line began in a block of code. */
+  readonly wasCode: boolean;
 }
 
 function blocks(text: string): Blocks {
@@ -93,17 +91,15 @@ function blocks(text: string): Blocks {
     wasHeading = HEADING.test(line);
     at = end + 1;
   }
-  const isStartOfCode = before === undefined && fence !== undefined;
-  const isEndOfCode = before !== undefined && fence === undefined;
-  return { fence, lastLine, ownText, block, isStartOfCode, isEndOfCode };
+  return { fence, lastLine, ownText, block, wasCode: before !== undefined };
 }
 
 /** The first marks of a fence, alone in a line. */
 const PARTIAL_FENCE = /^(?: {0,3}>){0,2} {0,3}([`~]{1,7})$/;
 
 /** Closes a block of code; one of which there is only the first line is not begun. */
-function closeCode(text: string, fence: Fence, { lastLine, isStartOfCode }: Blocks): string {
-  if (isStartOfCode) return text.slice(0, lastLine).trimEnd();
+function closeCode(text: string, fence: Fence, { lastLine, wasCode }: Blocks): string {
+  if (!wasCode) return text.slice(0, lastLine).trimEnd();
   const mark = PARTIAL_FENCE.exec(text.slice(lastLine, lastLine + MAX_FENCE_LINE))?.[1];
   const isPartialEnd = mark !== undefined && fence.mark.startsWith(mark);
   const code = isPartialEnd ? text.slice(0, lastLine) : text;

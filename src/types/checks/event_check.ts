@@ -123,8 +123,9 @@ export function eventList<Event>(shape: Shape<Event>): Shape<Event[]> {
   const all = list(shape);
   return (value, notes) => {
     const fitting = all(value, notes);
-    const given = Array.isArray(value) && !(fitting instanceof Misfit) ? value.length - fitting.length : 0;
-    if (given > 0) notes.leftOut = (notes.leftOut ?? 0) + given;
+    if (fitting instanceof Misfit) return fitting;
+    const leftOut = (value as readonly unknown[]).length - fitting.length;
+    if (leftOut > 0) notes.leftOut = (notes.leftOut ?? 0) + leftOut;
     return fitting;
   };
 }

@@ -21,7 +21,7 @@ const ID = (name: string) => `$${name}` as EventID;
 function eventOf(name: string): JsonObject {
   const membership = MEMBERSHIPS[name[0] ?? ""];
   const prev = MEMBERSHIPS[(name[1] ?? "").toUpperCase()];
-  if (name[0] === "s") return member(OWN, "join", { event_id: ID(name), type: "org.example.presence" });
+  if (name[0] === "s") return member(OWN, "leave", { event_id: ID(name), type: "org.example.presence" });
   if (name[0] === "o") return member("@other:a", "join", { event_id: ID(name) });
   if (membership === undefined) return message(name);
   return member(OWN, membership, {
@@ -163,6 +163,9 @@ const CASES: Readonly<Record<string, Case>> = {
   },
   "the state too, if a committed join says that the user was in the room": {
     ...{ joined: true, entries: "Jj", state: "o", timeline: "m1 Jj m2", history: "o m1" },
+  },
+  "the state too, if the timeline begins with such a join": {
+    ...{ joined: true, entries: "Jj", state: "o", timeline: "Jj m2", history: "o" },
   },
   "what was before a committed join, though another followed": {
     ...{ entries: "J", timeline: "m0 J m1 Lj m2 Jl m3", history: "m0 m2", entry: "Jl" },

@@ -81,6 +81,39 @@ Deno.test("PolicyLists matches users by rules for users and for their servers", 
   assertEquals(banned("@bob:a.b"), undefined);
 });
 
+Deno.test("PolicyLists takes the port off the names of servers alone", () => {
+  const lists = listsOf(user("@eve:a.b"), server("c.d"));
+  assertEquals(lists.matches("@eve:a.b:8448"), undefined);
+  assertEquals(lists.matches("@eve:c.d:8448")?.entity, "c.d");
+});
+
+Deno.test("PolicyLists takes no rule without a state key or an entity, and none whose names are too long", () => {
+  const rules = (...events: PolicyEvent[]) => [...listsOf(...events).rules()];
+  assertEquals(rules({ ...user("@eve:a.b"), state_key: undefined }), []);
+  assertEquals(
+    rules(user(""), user("a".repeat(256)), user("@eve:a.b", { recommendation: "r".repeat(256) })),
+    [],
+  );
+  assertEquals(rules(user("a".repeat(255), { recommendation: "r".repeat(255) })).length, 1);
+});
+
+Deno.test("PolicyLists leaves out a reason that is too long", () => {
+  const reasonOf = (length: number) =>
+    [...listsOf(user("@eve:a.b", { reason: "r".repeat(length) })).rules()].map(({ reason }) =>
+      reason?.length
+    );
+  assertEquals([reasonOf(1_000), reasonOf(1_001)], [[1_000], [undefined]]);
+});
+
+Deno.test("PolicyLists ends no rule whose event it does not know", () => {
+  const lists = listsOf(user("@eve:a.b"));
+  assertEquals([...lists.rules()].map((rule) => "eventId" in rule), [false]);
+  const redaction = (redacts?: string) =>
+    lists.apply(LIST, { type: "m.room.redaction", sender: "@mod:a.b", content: {}, redacts } as PolicyEvent);
+  assertEquals([redaction(), redaction("undefined")], [false, false]);
+  assertEquals(lists.matches("@eve:a.b")?.entity, "@eve:a.b");
+});
+
 Deno.test("PolicyLists matches rooms and aliases by rules for rooms alone", () => {
   const lists = listsOf(
     rule("m.policy.rule.room", "#*:evil.example"),

@@ -49,7 +49,9 @@ const CASES: Record<string, readonly (readonly [partial: string, closed: string]
     ["~~~a`b\n**c", "~~~a`b\n**c\n~~~"],
     ["```\na\n```\n**b", "```\na\n```\n**b**"],
     ["**a\n```\nb\n```\nc", "**a\n```\nb\n```\nc"],
+    ["~~~\n", "~~~\n~~~"],
     ["~~~\na\n~~~~~", "~~~\na\n~~~~~"],
+    [`~~~\na\n~~~${" ".repeat(1_100)}b`, `~~~\na\n~~~${" ".repeat(1_100)}b`],
     ["~~~\na\n~~~\n", "~~~\na\n~~~"],
     ["~~~\na\n``", "~~~\na\n``\n~~~"],
     ["> ~~~\n> a\n> ~~", "> ~~~\n> a\n> ~~~"],
@@ -92,7 +94,7 @@ const CASES: Record<string, readonly (readonly [partial: string, closed: string]
     ["a \ud83d", "a"],
     [`a\n${"-".repeat(200)}`, "a"],
     [`a\n${"-".repeat(201)}`, `a\n${"-".repeat(201)}`],
-    [`a\n${"> ".repeat(127)}-`, "a"],
+    [`a\n${"> ".repeat(127)}--`, "a"],
     [`a\n${"> ".repeat(128)}-`, `a\n${"> ".repeat(128)}-`],
   ],
 };

@@ -2,6 +2,8 @@
 
 import { assert, assertEquals } from "@std/assert";
 import {
+  clientEvent,
+  eventList,
   isRedacted,
   isRoomEvent,
   isState,
@@ -9,6 +11,7 @@ import {
   tidyEvent,
   tidyStripped,
 } from "../../../src/types/checks/event_check.ts";
+import { Misfit, type Notes } from "../../../src/types/checks/shape.ts";
 
 const EVENT = {
   type: "m.room.message",
@@ -83,4 +86,26 @@ Deno.test("State that is shown outside of its room keeps its ID and time if they
   };
   assertEquals(tidy({ event_id: "$a", origin_server_ts: 1 }), { event_id: "$a", origin_server_ts: 1 });
   assertEquals([tidy({ event_id: 7, origin_server_ts: "1" }), tidy({})], [{}, {}]);
+});
+
+Deno.test("Of a list of events those are left out, and counted, that are none, or of another room than was asked about", () => {
+  const list = eventList(clientEvent);
+  const [here, there] = ["!here", "!there"] as const;
+  const events = [EVENT, { ...EVENT, room_id: here }, { ...EVENT, room_id: there }, 5];
+  const notesOf = (more: Partial<Notes>): Notes => ({ taken: [], depth: 0, ...more });
+  const asked = (more: Partial<Notes>) => {
+    const notes = notesOf(more);
+    const read = list(events, notes);
+    assert(!(read instanceof Misfit));
+    return [read.map(({ room_id }) => room_id), notes.leftOut];
+  };
+  assertEquals(asked({ room: here }), [[here, here], 2]);
+  assertEquals(asked({}), [[here, there], 2]);
+  assertEquals(asked({ room: here, leftOut: 3 }), [[here, here], 5]);
+  const whole = notesOf({});
+  list([{ ...EVENT, room_id: here }], whole);
+  assertEquals(whole.leftOut, undefined);
+  for (const wrong of [undefined, null, 5, "a", { length: 1 }]) {
+    assert(list(wrong, notesOf({})) instanceof Misfit);
+  }
 });
