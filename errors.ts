@@ -63,12 +63,20 @@ export {
   type VerificationErrorInit,
 } from "./src/errors/encryption_error.ts";
 export {
+  ClientEndedError,
   MalformedContentError,
   type MalformedContentErrorInit,
-} from "./src/errors/malformed_content_error.ts";
-export { ClientEndedError, MatrixError } from "./src/errors/matrix_error.ts";
-export { MissingPermissionError } from "./src/errors/missing_permission_error.ts";
-export { NetworkError, RequestTimeoutError } from "./src/errors/network_error.ts";
+  MatrixError,
+  MissingPermissionError,
+  ValueError,
+} from "./src/errors/matrix_error.ts";
+export {
+  AuthenticationNeededError,
+  MatrixRequestError,
+  NetworkError,
+  type RequestErrorInit,
+  RequestTimeoutError,
+} from "./src/errors/request_error.ts";
 export {
   AlreadyJoinedError,
   BadAliasError,
@@ -107,11 +115,6 @@ export {
   WrongRoomKeysVersionError,
 } from "./src/errors/request_errcodes.ts";
 export {
-  AuthenticationNeededError,
-  MatrixRequestError,
-  type RequestErrorInit,
-} from "./src/errors/request_error.ts";
-export {
   KeyBackupError,
   type KeyBackupErrorInit,
   SecretStorageError,
@@ -140,4 +143,3 @@ export {
   StoreKeyError,
   StoreReadOnlyError,
 } from "./src/errors/store_error.ts";
-export { ValueError } from "./src/errors/value_error.ts";

@@ -136,10 +136,8 @@ export {
 
 // The commonest errors; `@greenroom/matrix/errors` has all.
 export { UnknownTokenError } from "./src/errors/account_errcodes.ts";
-export { MatrixError } from "./src/errors/matrix_error.ts";
-export { NetworkError } from "./src/errors/network_error.ts";
+export { MatrixError, ValueError } from "./src/errors/matrix_error.ts";
+export { MatrixRequestError, NetworkError } from "./src/errors/request_error.ts";
 export { ForbiddenError, LimitExceededError, NotFoundError } from "./src/errors/request_errcodes.ts";
-export { MatrixRequestError } from "./src/errors/request_error.ts";
-export { ValueError } from "./src/errors/value_error.ts";
 
 endOwnCode();

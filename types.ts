@@ -355,9 +355,9 @@ export type {
   VerificationReadyContent,
   VerificationRequestContent,
   VerificationStartContent,
-} from "./src/types/content/verification_content.ts";
+} from "./src/types/content/encryption_content.ts";
 export * from "./src/types/enums.ts";
-export type * from "./src/types/events/client_event.ts";
+export type * from "./src/types/events/event.ts";
 export * from "./src/types/events/event.ts";
 export type * from "./src/types/events/event_map.ts";
 export type {

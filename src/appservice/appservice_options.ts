@@ -10,7 +10,7 @@ import type { ClientOptions } from "../client/client.ts";
 import type { DeviceID, RoomAlias, UserID } from "../types/ids.ts";
 import type { JsonObject } from "../types/json.ts";
 import { checkOptions, type OptionNames } from "../errors/known_names.ts";
-import { ValueError } from "../errors/value_error.ts";
+import { ValueError } from "../errors/matrix_error.ts";
 import type { OwnUsers } from "./own_users.ts";
 import type { Registration } from "./registration.ts";
 

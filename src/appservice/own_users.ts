@@ -6,7 +6,7 @@
 
 import { parseUserId } from "../types/identifiers.ts";
 import type { UserID } from "../types/ids.ts";
-import { ValueError } from "../errors/value_error.ts";
+import { ValueError } from "../errors/matrix_error.ts";
 import type { Registration } from "./registration.ts";
 
 /** Says whose users they are. */

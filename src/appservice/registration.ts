@@ -8,7 +8,7 @@
 
 import { parse, stringify } from "yaml";
 import { checkOptions, type OptionNames } from "../errors/known_names.ts";
-import { ValueError } from "../errors/value_error.ts";
+import { ValueError } from "../errors/matrix_error.ts";
 import { isJsonObject } from "../types/json.ts";
 
 /** Identifiers that an application service is interested in. */

@@ -583,8 +583,7 @@ import type {
   RoomDirectoryVisibility,
   StateEventFormat,
 } from "../types/enums.ts";
-import type { ClientEvent, ClientStateEvent } from "../types/events/client_event.ts";
-import type { MatrixEvent, SyncStream } from "../types/events/event.ts";
+import type { ClientEvent, ClientStateEvent, MatrixEvent, SyncStream } from "../types/events/event.ts";
 import type { EventOf, ListenedType } from "../types/events/event_of.ts";
 import type { EventType } from "../types/events/event_type.ts";
 import type {

@@ -34,7 +34,7 @@ import {
 import type { WakeOptions } from "./wake_options.ts";
 import { checkAuthentication } from "../api/account/account.ts";
 import { checkOptions, type OptionNames } from "../errors/known_names.ts";
-import { ValueError } from "../errors/value_error.ts";
+import { ValueError } from "../errors/matrix_error.ts";
 
 /** What lasts as long as a client: its actors may be replaced, and work with this again. */
 export class ClientBasics {

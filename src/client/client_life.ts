@@ -22,8 +22,7 @@ import type { SyncerAPI } from "./syncer_api.ts";
 import type { StartOptions, SyncOnceOptions, SyncPass } from "../actors/syncer/syncer.ts";
 import type { AccountAPI, SessionAPI } from "../api/account/account.ts";
 import { alarm } from "../base/clock.ts";
-import { ClientEndedError } from "../errors/matrix_error.ts";
-import { ValueError } from "../errors/value_error.ts";
+import { ClientEndedError, ValueError } from "../errors/matrix_error.ts";
 
 /** The operations that begin or end something; `syncer_facade.ts` and `src/api/account/` make the plain ones. */
 export type LifeAPI =

@@ -16,7 +16,7 @@ import {
   type HTTPAPI,
   type HTTPAPIOptions,
 } from "../api/http/mod.ts";
-import { ValueError } from "../errors/value_error.ts";
+import { ValueError } from "../errors/matrix_error.ts";
 import type { Store } from "../store/base/mod.ts";
 import { DEFAULT_LEASE, MAX_LEASE, MIN_LEASE } from "../store/device/mod.ts";
 import type { WakeOptions } from "./wake_options.ts";

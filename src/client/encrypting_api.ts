@@ -25,8 +25,7 @@ import type { RoomEncryptedContent } from "../types/content/encryption_content.t
 import type { CryptoHolder } from "../actors/crypto/mod.ts";
 import type { CryptoMachine } from "../encryption/encryption.ts";
 import type { ClearRooms } from "../actors/syncer/syncer.ts";
-import { NetworkError } from "../errors/network_error.ts";
-import { MatrixRequestError } from "../errors/request_error.ts";
+import { MatrixRequestError, NetworkError } from "../errors/request_error.ts";
 
 /** The operations of end-to-end encryption. */
 export interface EncryptingAPI {

@@ -9,7 +9,7 @@ import type { SyncOnceOptions, SyncPass, SyncSettings } from "../actors/syncer/s
 import { ActorStoppedError, reasonOf, unwrapped } from "../actors/kernel/mod.ts";
 import { alarm, type Clock } from "../base/clock.ts";
 import { RecentSet } from "../base/recent_map.ts";
-import { ValueError } from "../errors/value_error.ts";
+import { ValueError } from "../errors/matrix_error.ts";
 import type { Holding } from "../store/device/mod.ts";
 import type { ClientBasics } from "./client_basics.ts";
 import type { ClientCore } from "./client_core.ts";

@@ -21,7 +21,7 @@ import { HandlerCall } from "../base/handler_call.ts";
 import type { Logger } from "../base/log.ts";
 import { placeOf } from "../base/own_code.ts";
 import { checkOptions, type OptionNames } from "../errors/known_names.ts";
-import { ValueError } from "../errors/value_error.ts";
+import { ValueError } from "../errors/matrix_error.ts";
 import { compareParts, encodeValue, type StoreKey } from "../store/base/mod.ts";
 import type { SessionDefinition, SessionKey } from "../types/events/define_session.ts";
 import type { Hold } from "./encrypting_api.ts";

@@ -6,7 +6,7 @@
  */
 
 import { checkOptions, type OptionNames } from "../errors/known_names.ts";
-import { ValueError } from "../errors/value_error.ts";
+import { ValueError } from "../errors/matrix_error.ts";
 import {
   canBeOfClass,
   classOf,

@@ -8,7 +8,7 @@ import type { Crypto } from "./crypto.ts";
 import type { OwnerVerificationOptions } from "./encryption_options.ts";
 import type { VerificationComparison, VerificationRequest } from "./verification/verification.ts";
 import type { Logger } from "../base/log.ts";
-import { ValueError } from "../errors/value_error.ts";
+import { ValueError } from "../errors/matrix_error.ts";
 import { VerificationError } from "../errors/encryption_error.ts";
 import { encryptionOf } from "../types/events/encryption_info.ts";
 import type { EventOf } from "../types/events/event_of.ts";

@@ -9,7 +9,7 @@ import { assertPassphrase, MAX_ITERATIONS } from "../crypto/ciphers/ciphers.ts";
 import type { KeyFileData } from "../crypto/key_files/key_files.ts";
 import type { ImportedRoomKey } from "../crypto/megolm/mod.ts";
 import type { MegolmSessionRef } from "../types/session_ref.ts";
-import { ValueError } from "../errors/value_error.ts";
+import { ValueError } from "../errors/matrix_error.ts";
 import type { RoomID } from "../types/ids.ts";
 import type { EngineRunner } from "../actors/crypto/mod.ts";
 

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { VerificationCancelCode } from "../types/content/verification_content.ts";
+import type { VerificationCancelCode } from "../types/content/encryption_content.ts";
 import type { UserID } from "../types/ids.ts";
 import { MatrixError } from "./matrix_error.ts";
 

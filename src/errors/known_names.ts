@@ -4,7 +4,7 @@
  * @module
  */
 
-import { ValueError } from "./value_error.ts";
+import { ValueError } from "./matrix_error.ts";
 
 /** The names of all options that there are; one that is missing does not compile. */
 export type OptionNames<Options> = Readonly<Record<keyof Options & string, true>>;

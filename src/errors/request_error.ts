@@ -1,5 +1,6 @@
 /**
- * The error for a request that the homeserver refused, or answered with what it wants to be shown first.
+ * The errors for a request: the homeserver refused it, answered with what it wants to be shown first, or could not
+ * be reached.
  *
  * @see {@link https://spec.matrix.org/v1.16/client-server-api/#standard-error-response | Standard error response}
  * @see {@link https://spec.matrix.org/v1.16/client-server-api/#user-interactive-authentication-api | User-interactive authentication}
@@ -9,7 +10,7 @@
 
 import type { AuthenticationResponse } from "../types/api/login.ts";
 import type { JsonObject } from "../types/json.ts";
-import { MatrixError, printable } from "./matrix_error.ts";
+import { MatrixError, missingPermission, printable } from "./matrix_error.ts";
 
 /** What {@link MatrixRequestError} is made of. */
 export interface RequestErrorInit {
@@ -157,4 +158,68 @@ function strings(value: unknown): string[] {
 
 function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/**
+ * The homeserver could not be reached, or the connection broke before the answer was whole. The
+ * `cause` is what `fetch` threw, without addresses' queries and whatever else in it repeats what
+ * was sent.
+ *
+ * Whether the server acted on the request is unknown. Requests that may be repeated have been, as
+ * the retry policy says.
+ *
+ * Mend: Check the address and the connection, and try again.
+ */
+export class NetworkError extends MatrixError {
+  /** `NETWORK_ERROR`, or `TIMEOUT` of {@link RequestTimeoutError}. */
+  override readonly code: string = "NETWORK_ERROR";
+}
+
+/**
+ * The homeserver did not answer within the request's timeout.
+ *
+ * Mend: Try again, or raise `requestTimeout`.
+ */
+export class RequestTimeoutError extends NetworkError {
+  /** Always `TIMEOUT`. */
+  override readonly code = "TIMEOUT";
+}
+
+/** What Deno's `fetch` says in front of the reason: the address, which may hold private data. */
+const NATIVE = /^error sending request .*\): (?:client error \(\w+\): )?/s;
+
+/** What Deno's `fetch` says of a connection, and what to say in its place: with what can be done about it. */
+const CLEARER: readonly (readonly [native: string, clearer: string])[] = [
+  ["InvalidContentType", "what answers there does not speak TLS; is its address http://…?"],
+  [
+    "invalid peer certificate: UnknownIssuer",
+    "invalid peer certificate: UnknownIssuer; to trust it, give the issuer's certificate by DENO_CERT=<file>, " +
+    "or --cert <file>",
+  ],
+];
+
+/**
+ * The error for a connection that has failed, with the reason: the name is unknown, no server listens, the
+ * certificate is not valid.
+ *
+ * @param error What `fetch` threw, or reading the answer.
+ * @param request Names the request.
+ * @param host Whom it went to.
+ */
+export function connectionFailure(error: unknown, request: string, host: string): MatrixError {
+  const missing = missingPermission(error, request);
+  if (missing !== undefined) return missing;
+  const text = reasonOf(error);
+  return new NetworkError(
+    `Cannot ${request}: the connection to ${host} failed${text && `: ${printable(text, 200)}`}`,
+    { cause: error },
+  );
+}
+
+/** The reason in Deno's words; in those of another `fetch` without addresses. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return "";
+  const { message } = error.cause instanceof Error ? error.cause : error;
+  const [, clearer] = CLEARER.find(([native]) => message.includes(native)) ?? [];
+  return clearer ?? message.replace(NATIVE, "").replace(/\bhttps?:\/\/\S+/g, "it");
 }

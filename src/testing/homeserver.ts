@@ -8,7 +8,7 @@
 
 import { systemClock } from "../base/clock.ts";
 import { checkOptions, type OptionNames } from "../errors/known_names.ts";
-import { ValueError } from "../errors/value_error.ts";
+import { ValueError } from "../errors/matrix_error.ts";
 import type { DeviceID, RoomID, UserID } from "../types/ids.ts";
 import { FaultList, type Faults } from "./faults.ts";
 import {

@@ -10,7 +10,7 @@
  * @module
  */
 
-import { ValueError } from "../errors/value_error.ts";
+import { ValueError } from "../errors/matrix_error.ts";
 import type { EventID, RoomAlias, RoomID, UserID } from "./ids.ts";
 
 /** How long types, state keys and identifiers may be, in bytes. Servers refuse longer ones. */

@@ -1,7 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { clientAPI } from "../../src/api/api.ts";
-import { MatrixError } from "../../src/errors/matrix_error.ts";
-import { ValueError } from "../../src/errors/value_error.ts";
+import { MatrixError, ValueError } from "../../src/errors/matrix_error.ts";
 import { contentProblems } from "../support/event_schemas.ts";
 import { requestProblems } from "../support/openapi.ts";
 import { recordingFetch } from "../support/recording_fetch.ts";

@@ -3,7 +3,7 @@ import type { HTTPAPI } from "../../src/api/http/mod.ts";
 import { AppservicePingError, pingAppservice } from "../../src/appservice/ping.ts";
 import { requestError } from "../../src/errors/errcodes.ts";
 import type { MatrixError } from "../../src/errors/matrix_error.ts";
-import { NetworkError } from "../../src/errors/network_error.ts";
+import { NetworkError } from "../../src/errors/request_error.ts";
 import { registration } from "./scene.ts";
 
 const BEGUN = 1_000;

@@ -1,5 +1,5 @@
 import { assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
-import { ValueError } from "../../src/errors/value_error.ts";
+import { ValueError } from "../../src/errors/matrix_error.ts";
 import { defineEvent } from "../../src/types/events/define_event.ts";
 import { type MatrixEvent, SyncStream } from "../../src/types/events/event.ts";
 import { eventType } from "../../src/types/events/event_type.ts";

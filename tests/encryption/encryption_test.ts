@@ -13,8 +13,8 @@ import { type EncryptedClient, EngineRunner } from "../../src/actors/crypto/engi
 import { Encryption } from "../../src/encryption/encryption.ts";
 import type { CryptoInput, EngineRequest } from "../../src/crypto/engine/engine_parts.ts";
 import { DeviceConflictError, EncryptionError } from "../../src/errors/encryption_error.ts";
-import { NetworkError } from "../../src/errors/network_error.ts";
-import { ValueError } from "../../src/errors/value_error.ts";
+import { NetworkError } from "../../src/errors/request_error.ts";
+import { ValueError } from "../../src/errors/matrix_error.ts";
 import { TestClock } from "../../src/testing/mod.ts";
 import { encryptionOf } from "../../src/types/events/encryption_info.ts";
 import type { MessageEvent } from "../../src/types/events/event.ts";

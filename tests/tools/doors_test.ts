@@ -25,7 +25,7 @@ Deno.test("pastDoors() accepts the door of a folder, entries, open folders and w
       "src/client/client.ts ~> src/api/media/mod.ts",
       "src/bot/env.ts -> src/store/kv.ts",
       "src/client/client.ts -> src/types/checks/shape.ts",
-      "src/client/client.ts -> src/errors/value_error.ts",
+      "src/client/client.ts -> src/errors/matrix_error.ts",
       "src/client/client.ts -> src/base/clock.ts",
       "src/client/client.ts => src/crypto/engine/engine_parts.ts",
       "src/api/http/exchange.ts -> src/api/http/retry.ts",

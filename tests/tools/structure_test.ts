@@ -47,7 +47,7 @@ Deno.test("checkLayers() accepts imports that go down", () => {
       "src/testing/homeserver.ts -> src/base/clock.ts",
       "src/testing/conformance/store_conformance.ts ~> mod.ts",
       "src/testing/bot_tester.ts -> src/store/base/mod.ts",
-      "src/types/ids.ts -> src/errors/value_error.ts",
+      "src/types/ids.ts -> src/errors/matrix_error.ts",
       "src/base/clock.ts -> third_party/jsr/std-async/delay.ts",
     ),
     [],

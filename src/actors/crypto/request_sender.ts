@@ -15,9 +15,8 @@ import { ServiceResponseError } from "../../errors/service_response_error.ts";
 import type { EncryptedFile } from "../../types/content/file_info.ts";
 import type { RequestFailure } from "../../crypto/requests/requests.ts";
 import { UnknownDeviceError } from "../../errors/account_errcodes.ts";
-import { MatrixError } from "../../errors/matrix_error.ts";
+import { MatrixError, ValueError } from "../../errors/matrix_error.ts";
 import { MatrixRequestError } from "../../errors/request_error.ts";
-import { ValueError } from "../../errors/value_error.ts";
 
 /** Makes a request of the engine. */
 export type RequestSender = (request: EngineRequest, signal: AbortSignal) => Promise<JsonObject>;

@@ -7,7 +7,7 @@
 
 import type { HandlerScope, Outgoing } from "../../base/handler_call.ts";
 import type { TransactionID } from "../../types/ids.ts";
-import { ValueError } from "../../errors/value_error.ts";
+import { ValueError } from "../../errors/matrix_error.ts";
 import { nodeCrypto } from "../../base/node_crypto.ts";
 import { isJsonObject } from "../../types/json.ts";
 import type { OpenableStore } from "../store/mod.ts";

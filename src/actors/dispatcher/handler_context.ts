@@ -4,7 +4,7 @@
  * @module
  */
 
-import { ValueError } from "../../errors/value_error.ts";
+import { ValueError } from "../../errors/matrix_error.ts";
 import type { StoreKey } from "../../store/base/mod.ts";
 import type { SessionDefinition, SessionKey } from "../../types/events/define_session.ts";
 import type { MatrixEvent } from "../../types/events/event.ts";

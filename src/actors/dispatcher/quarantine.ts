@@ -6,7 +6,7 @@
  */
 
 import type { Clock } from "../../base/clock.ts";
-import { ValueError } from "../../errors/value_error.ts";
+import { ValueError } from "../../errors/matrix_error.ts";
 import type { Logger } from "../../base/log.ts";
 import type { EventQuarantined } from "../../types/events/internal_event.ts";
 import type { ActorRef } from "../kernel/mod.ts";

@@ -5,7 +5,7 @@
  */
 
 import { equals } from "@std/bytes/equals";
-import { ValueError } from "../../errors/value_error.ts";
+import { ValueError } from "../../errors/matrix_error.ts";
 import { DescribedContext } from "./delivery_scope.ts";
 import type { HandlerContext, SessionUpdate } from "./handler_context.ts";
 import { decodeValue, encodeValue } from "../../store/base/mod.ts";

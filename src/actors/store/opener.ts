@@ -5,7 +5,7 @@
  */
 
 import { abortable } from "@std/async/abortable";
-import { ValueError } from "../../errors/value_error.ts";
+import { ValueError } from "../../errors/matrix_error.ts";
 import type { DeviceID, UserID } from "../../types/ids.ts";
 import type { StoreKey } from "../../store/base/mod.ts";
 import type { ActorRef } from "../kernel/mod.ts";

@@ -4,16 +4,14 @@
  * @module
  */
 
-import { RequestTimeoutError } from "../../errors/network_error.ts";
-import { MatrixRequestError } from "../../errors/request_error.ts";
+import { MatrixRequestError, RequestTimeoutError } from "../../errors/request_error.ts";
 import { ServiceResponseError } from "../../errors/service_response_error.ts";
-import type { ClientEvent } from "../../types/events/client_event.ts";
+import { type ClientEvent, SyncStream } from "../../types/events/event.ts";
 import { PaginationDirection } from "../../types/enums.ts";
 import type { RoomEventFilter } from "../../types/events/sync_response.ts";
 import type { SyncToken } from "../../types/ids.ts";
 import type { GapReason } from "../../types/events/internal_event.ts";
 import { isEvent, isRoomEvent, tidyEvent } from "../../types/checks/event_check.ts";
-import { SyncStream } from "../../types/events/event.ts";
 import type { RoomPart, TimelineEvent } from "./sync_parts.ts";
 import { isFinal } from "./sync_failure.ts";
 import type { SyncRequests } from "./syncer_options.ts";

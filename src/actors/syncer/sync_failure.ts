@@ -16,7 +16,7 @@ import type { SyncPosition } from "./sync_progress.ts";
 import type { SyncerOptions } from "./syncer_options.ts";
 import type { BackoffRange } from "../../base/clock.ts";
 import { SecretStorageError } from "../../errors/secret_storage_error.ts";
-import { ValueError } from "../../errors/value_error.ts";
+import { MissingPermissionError, ValueError } from "../../errors/matrix_error.ts";
 import { DeviceConflictError, OwnIdentityError } from "../../errors/encryption_error.ts";
 import {
   MissingTokenError,
@@ -24,7 +24,6 @@ import {
   UnknownTokenError,
   UserDeactivatedError,
 } from "../../errors/account_errcodes.ts";
-import { MissingPermissionError } from "../../errors/missing_permission_error.ts";
 import { HomeserverAddressError, ServiceResponseError } from "../../errors/service_response_error.ts";
 import { ActorError, ActorStoppedError } from "../kernel/mod.ts";
 

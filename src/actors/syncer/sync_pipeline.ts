@@ -5,7 +5,7 @@
  */
 
 import type { CryptoInput, CryptoOutput } from "../../crypto/engine/engine.ts";
-import { REQUEST_TYPE, VERIFICATION_PREFIX } from "../../types/content/verification_content.ts";
+import { REQUEST_TYPE, VERIFICATION_PREFIX } from "../../types/content/encryption_content.ts";
 import { DecryptionError } from "../../errors/encryption_error.ts";
 import { noteEncryption } from "../../types/events/encryption_info.ts";
 import type { MatrixEvent, MessageEvent, StateEvent } from "../../types/events/event.ts";

@@ -9,7 +9,7 @@
 import { abortable } from "@std/async/abortable";
 import { backoff, type BackoffRange, elapsed } from "../../base/clock.ts";
 import { MatrixRequestError } from "../../errors/request_error.ts";
-import { ValueError } from "../../errors/value_error.ts";
+import { ValueError } from "../../errors/matrix_error.ts";
 import type { SyncToken, UserID } from "../../types/ids.ts";
 import { InternalEventType } from "../../types/events/event_type.ts";
 import type { SyncResponse } from "../../types/events/sync_response.ts";

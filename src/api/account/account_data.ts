@@ -25,7 +25,7 @@ import {
   shaped,
 } from "../http/mod.ts";
 import { NotFoundError } from "../../errors/request_errcodes.ts";
-import { ValueError } from "../../errors/value_error.ts";
+import { ValueError } from "../../errors/matrix_error.ts";
 import type { RoomTagInfo, TagContent } from "../../types/content/account_data_content.ts";
 import { tags } from "../../types/checks/account_data_shapes.ts";
 import { canBeOfClass, type EventType } from "../../types/events/event_type.ts";

@@ -22,7 +22,7 @@ import {
 } from "../http/mod.ts";
 import { LimitExceededError, NotFoundError } from "../../errors/request_errcodes.ts";
 import { MatrixRequestError } from "../../errors/request_error.ts";
-import { ValueError } from "../../errors/value_error.ts";
+import { ValueError } from "../../errors/matrix_error.ts";
 import type { ContentURI, UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
 import type { PresenceInfo, Profile } from "../../types/api/public_rooms.ts";

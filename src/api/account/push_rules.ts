@@ -8,7 +8,7 @@
  */
 
 import { CALL, endpoint, field, fields, nothing, type RequestOptions, type Session } from "../http/mod.ts";
-import { ValueError } from "../../errors/value_error.ts";
+import { ValueError } from "../../errors/matrix_error.ts";
 import { type PushRuleKind, PushRuleScope } from "../../types/enums.ts";
 import type {
   PushAction,

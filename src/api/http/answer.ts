@@ -8,7 +8,7 @@
 import { alarm, type Clock } from "../../base/clock.ts";
 import type { Sent } from "../../base/sent.ts";
 import { MatrixError } from "../../errors/matrix_error.ts";
-import { connectionFailure, NetworkError, RequestTimeoutError } from "../../errors/network_error.ts";
+import { connectionFailure, NetworkError, RequestTimeoutError } from "../../errors/request_error.ts";
 import { ServiceResponseError } from "../../errors/service_response_error.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
 

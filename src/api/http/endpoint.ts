@@ -8,7 +8,7 @@
  */
 
 import { AcceptedError, ServiceResponseError } from "../../errors/service_response_error.ts";
-import { ValueError } from "../../errors/value_error.ts";
+import { ValueError } from "../../errors/matrix_error.ts";
 import type { Logger } from "../../base/log.ts";
 import { checkIdentifier } from "../../types/identifiers.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";

@@ -20,7 +20,7 @@ import {
 } from "./http_options.ts";
 import { alarm, type Clock, systemClock } from "../../base/clock.ts";
 import { UnknownTokenError } from "../../errors/account_errcodes.ts";
-import { ValueError } from "../../errors/value_error.ts";
+import { ValueError } from "../../errors/matrix_error.ts";
 import { type Logger, loggerOf } from "../../base/log.ts";
 import { Address, Credentials, refreshEndpoint, type Renewal, type Tokens } from "./credentials.ts";
 import {

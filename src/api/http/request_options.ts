@@ -5,7 +5,7 @@
  */
 
 import { checkOptions, type OptionNames } from "../../errors/known_names.ts";
-import { ValueError } from "../../errors/value_error.ts";
+import { ValueError } from "../../errors/matrix_error.ts";
 import type { DeviceID, UserID } from "../../types/ids.ts";
 import type { Query } from "./endpoint.ts";
 import type { MatrixRequestError } from "../../errors/request_error.ts";

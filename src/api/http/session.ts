@@ -12,7 +12,7 @@ import {
   RedirectError,
   ServiceResponseError,
 } from "../../errors/service_response_error.ts";
-import { ValueError } from "../../errors/value_error.ts";
+import { ValueError } from "../../errors/matrix_error.ts";
 import type { VersionsResponse, WhoamiResponse } from "../../types/api/login.ts";
 import type { DeviceID, RoomID, UserID } from "../../types/ids.ts";
 import type { RoomMemberContent } from "../../types/content/room_state_content.ts";

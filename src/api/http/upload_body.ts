@@ -4,7 +4,7 @@
  * @module
  */
 
-import { ValueError } from "../../errors/value_error.ts";
+import { ValueError } from "../../errors/matrix_error.ts";
 import { isJsonObject } from "../../types/json.ts";
 import type { Deadline } from "./answer.ts";
 import type { RawBody } from "./exchange.ts";

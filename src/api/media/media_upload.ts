@@ -20,7 +20,7 @@ import {
   type Session,
   uploadBody,
 } from "../http/mod.ts";
-import { ValueError } from "../../errors/value_error.ts";
+import { ValueError } from "../../errors/matrix_error.ts";
 import type { ContentURI } from "../../types/ids.ts";
 import type { CreateMediaResponse } from "../../types/content/file_info.ts";
 

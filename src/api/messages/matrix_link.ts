@@ -7,7 +7,7 @@
 
 import { decoded } from "../http/mod.ts";
 import { checkOptions, type OptionNames } from "../../errors/known_names.ts";
-import { ValueError } from "../../errors/value_error.ts";
+import { ValueError } from "../../errors/matrix_error.ts";
 import type { EventID, RoomAlias, RoomID, UserID } from "../../types/ids.ts";
 import { type IdentifierName, isIdentifier, parseServerName } from "../../types/identifiers.ts";
 

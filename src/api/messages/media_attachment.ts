@@ -7,7 +7,7 @@
  */
 
 import { checkOptions } from "../../errors/known_names.ts";
-import { ValueError } from "../../errors/value_error.ts";
+import { ValueError } from "../../errors/matrix_error.ts";
 import type {
   AttachmentCipher,
   EncryptedAttachment,

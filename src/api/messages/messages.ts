@@ -26,7 +26,7 @@ import {
 import { clientEvent, clientStateEvent, eventList } from "../../types/checks/event_check.ts";
 import { object } from "../../types/checks/composite_shapes.ts";
 import { optional, text } from "../../types/checks/shape.ts";
-import type { ClientEvent } from "../../types/events/client_event.ts";
+import type { ClientEvent } from "../../types/events/event.ts";
 import { PaginationDirection, PresenceState } from "../../types/enums.ts";
 import type { EventType } from "../../types/events/event_type.ts";
 import type { Filter, RoomEventFilter } from "../../types/events/sync_response.ts";

@@ -6,7 +6,7 @@
  */
 
 import { calledAs } from "../http/mod.ts";
-import type { ClientEvent } from "../../types/events/client_event.ts";
+import type { ClientEvent } from "../../types/events/event.ts";
 import type { PaginationDirection } from "../../types/enums.ts";
 import type { EventID, RoomID, SyncToken } from "../../types/ids.ts";
 import type { PublicRoomsChunk, SpaceHierarchyRoom } from "../../types/api/public_rooms.ts";

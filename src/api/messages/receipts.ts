@@ -6,7 +6,7 @@
  */
 
 import { CALL, endpoint, nothing, type RequestOptions, type Session } from "../http/mod.ts";
-import { ValueError } from "../../errors/value_error.ts";
+import { ValueError } from "../../errors/matrix_error.ts";
 import { ReceiptType } from "../../types/enums.ts";
 import type { EventID, RoomID } from "../../types/ids.ts";
 import { checkIdentifier } from "../../types/identifiers.ts";

@@ -9,7 +9,7 @@ import { CALL, checkInteger, endpoint, type RequestOptions, type Session, shaped
 import { clientEvent, eventList } from "../../types/checks/event_check.ts";
 import { object } from "../../types/checks/composite_shapes.ts";
 import { number, optional, text } from "../../types/checks/shape.ts";
-import { ValueError } from "../../errors/value_error.ts";
+import { ValueError } from "../../errors/matrix_error.ts";
 import type { Open, PaginationDirection, RelationType } from "../../types/enums.ts";
 import type { RelationsResponse, ThreadsResponse } from "../../types/events/room_records.ts";
 import type { EventID, RoomID, SyncToken } from "../../types/ids.ts";

@@ -8,7 +8,7 @@
  * @module
  */
 
-import { ValueError } from "../../errors/value_error.ts";
+import { ValueError } from "../../errors/matrix_error.ts";
 import { MessageType, RelationType } from "../../types/enums.ts";
 import type { ImageInfo } from "../../types/content/file_info.ts";
 import type { ContentURI, EventID, RoomID } from "../../types/ids.ts";

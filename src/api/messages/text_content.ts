@@ -6,7 +6,7 @@
 
 import { RelationType } from "../../types/enums.ts";
 import type { Mentions, RelatesTo } from "../../types/content/message_content.ts";
-import { ValueError } from "../../errors/value_error.ts";
+import { ValueError } from "../../errors/matrix_error.ts";
 import { checkIdentifier } from "../../types/identifiers.ts";
 import type { EventID } from "../../types/ids.ts";
 import type { SendOptions } from "./messages.ts";

@@ -17,7 +17,7 @@ import {
   type Session,
   type TransactionOptions,
 } from "../http/mod.ts";
-import { ValueError } from "../../errors/value_error.ts";
+import { ValueError } from "../../errors/matrix_error.ts";
 import type { EventType } from "../../types/events/event_type.ts";
 import type { DeviceID, UserID } from "../../types/ids.ts";
 import { isJsonObject } from "../../types/json.ts";

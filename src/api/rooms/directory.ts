@@ -20,7 +20,7 @@ import {
 import { NotFoundError } from "../../errors/request_errcodes.ts";
 import { MatrixRequestError } from "../../errors/request_error.ts";
 import { ServiceResponseError } from "../../errors/service_response_error.ts";
-import { ValueError } from "../../errors/value_error.ts";
+import { ValueError } from "../../errors/matrix_error.ts";
 import { type Open, RoomDirectoryVisibility, type RoomType } from "../../types/enums.ts";
 import type { DirectoryPaginationToken, RoomAlias, RoomID } from "../../types/ids.ts";
 import type {

@@ -20,7 +20,7 @@ import {
   type Session,
   shaped,
 } from "../http/mod.ts";
-import type { ClientStateEvent } from "../../types/events/client_event.ts";
+import type { ClientStateEvent } from "../../types/events/event.ts";
 import { Membership, type StateEventFormat } from "../../types/enums.ts";
 import { clientStateEvent, eventList, memberEvent } from "../../types/checks/event_check.ts";
 import { object } from "../../types/checks/composite_shapes.ts";

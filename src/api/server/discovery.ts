@@ -19,10 +19,8 @@ import {
   Session,
 } from "../http/mod.ts";
 import type { Clock } from "../../base/clock.ts";
-import { MatrixError } from "../../errors/matrix_error.ts";
-import { MissingPermissionError } from "../../errors/missing_permission_error.ts";
+import { MatrixError, MissingPermissionError, ValueError } from "../../errors/matrix_error.ts";
 import { MatrixRequestError } from "../../errors/request_error.ts";
-import { ValueError } from "../../errors/value_error.ts";
 import {
   WellKnownError,
   WellKnownInvalidIdentityServerError,

@@ -12,7 +12,7 @@ import type { Logger } from "../../base/log.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import { BoundedBodies, Refusal } from "../../base/bounded_body.ts";
 import { isSameSecret, nodeCrypto } from "../../base/node_crypto.ts";
-import { ValueError } from "../../errors/value_error.ts";
+import { ValueError } from "../../errors/matrix_error.ts";
 import type { Session } from "../../api/http/mod.ts";
 import type { WakeOptions } from "../wake_options.ts";
 

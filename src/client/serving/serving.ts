@@ -11,7 +11,7 @@ import type { ClientLife } from "../client_life.ts";
 import { PushGateway, WakeKey } from "./push_gateway.ts";
 import { Refusal } from "../../base/bounded_body.ts";
 import type { RegisterWakeOptions, WakeRegistration } from "../wake_options.ts";
-import { ValueError } from "../../errors/value_error.ts";
+import { ValueError } from "../../errors/matrix_error.ts";
 import type { Pusher } from "../../api/account/account.ts";
 
 /** Answers to what comes at the end of a path. */

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { ValueError } from "../../errors/value_error.ts";
+import { ValueError } from "../../errors/matrix_error.ts";
 
 /**
  * The size of a block, in bytes: a multiple of AES's, and large enough that the cost of a call does

@@ -8,7 +8,7 @@
  * @module
  */
 
-import { ValueError } from "../../errors/value_error.ts";
+import { ValueError } from "../../errors/matrix_error.ts";
 import { EncryptionAlgorithm } from "../../types/enums.ts";
 import type { DeviceID, UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";

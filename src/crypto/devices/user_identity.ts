@@ -9,7 +9,7 @@
 
 import type { Vodozemac } from "@greenroom/vodozemac-wasm";
 import { IdentityChangedError } from "../../errors/encryption_error.ts";
-import { ValueError } from "../../errors/value_error.ts";
+import { ValueError } from "../../errors/matrix_error.ts";
 import type { DeviceAlarm } from "../../types/api/device_keys.ts";
 import type { UserID } from "../../types/ids.ts";
 import { sameKey } from "../../types/base64.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { ValueError } from "../../errors/value_error.ts";
+import { ValueError } from "../../errors/matrix_error.ts";
 import type { DeviceID, UserID } from "../../types/ids.ts";
 import { sameKey } from "../../types/base64.ts";
 import { isPinned, isVerified, type StoredIdentity } from "./user_identity.ts";

@@ -7,7 +7,7 @@
  */
 
 import { type Vodozemac, VodozemacError } from "@greenroom/vodozemac-wasm";
-import { ValueError } from "../../errors/value_error.ts";
+import { ValueError } from "../../errors/matrix_error.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import { decodeBase64 } from "../../types/base64.ts";
 

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { VERIFICATION_PREFIX } from "../../types/content/verification_content.ts";
+import { VERIFICATION_PREFIX } from "../../types/content/encryption_content.ts";
 import { EncryptionAlgorithm } from "../../types/enums.ts";
 import type { ToDeviceEvent } from "../../types/events/event.ts";
 import { isJsonObject } from "../../types/json.ts";

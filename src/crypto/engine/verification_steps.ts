@@ -4,7 +4,7 @@
  * @module
  */
 
-import { ValueError } from "../../errors/value_error.ts";
+import { ValueError } from "../../errors/matrix_error.ts";
 import type { DeviceID, EventID, RoomID, UserID } from "../../types/ids.ts";
 import { shareDecision } from "../sharing/mod.ts";
 import type { Transaction } from "../records/mod.ts";
@@ -15,7 +15,7 @@ import type {
   VerificationSend,
   VerificationWay,
 } from "../verification/mod.ts";
-import type { VerificationEvent } from "../../types/content/verification_content.ts";
+import type { VerificationEvent } from "../../types/content/encryption_content.ts";
 import type { EngineParts } from "./engine_parts.ts";
 import type { RecoveredEvent } from "../megolm/mod.ts";
 

@@ -21,7 +21,7 @@ import {
 import type { CryptoContext } from "../context/context.ts";
 import type { Transaction } from "../records/mod.ts";
 import type { DueSignatures } from "./due_signatures.ts";
-import { ValueError } from "../../errors/value_error.ts";
+import { ValueError } from "../../errors/matrix_error.ts";
 import type { UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
 import { unpadded } from "../../types/base64.ts";

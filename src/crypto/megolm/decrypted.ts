@@ -18,7 +18,7 @@ import {
 import type { UndecryptableCode } from "../../types/events/internal_event.ts";
 import type { MessageEvent, ToDeviceEvent } from "../../types/events/event.ts";
 import type { EventID, RoomID, UserID } from "../../types/ids.ts";
-import type { VerificationEvent } from "../../types/content/verification_content.ts";
+import type { VerificationEvent } from "../../types/content/encryption_content.ts";
 import type { DeviceAlarm } from "../../types/api/device_keys.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
 

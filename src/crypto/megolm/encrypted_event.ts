@@ -17,7 +17,7 @@ import {
 } from "../../types/identifiers.ts";
 import type { RoomID } from "../../types/ids.ts";
 import { isJsonObject, isShallow, type JsonObject } from "../../types/json.ts";
-import { isVerification, type VerificationEvent } from "../../types/content/verification_content.ts";
+import { isVerification, type VerificationEvent } from "../../types/content/encryption_content.ts";
 import type { Attribution } from "./session_owner.ts";
 import type { VodozemacError, VodozemacErrorCode } from "@greenroom/vodozemac-wasm";
 import { printable } from "../../errors/matrix_error.ts";

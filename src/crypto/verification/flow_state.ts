@@ -5,10 +5,7 @@
  * @module
  */
 
-import {
-  VERIFICATION_PREFIX,
-  type VerificationCancelCode,
-} from "../../types/content/verification_content.ts";
+import { VERIFICATION_PREFIX, type VerificationCancelCode } from "../../types/content/encryption_content.ts";
 import type { VerificationEnd } from "../../errors/encryption_error.ts";
 import type { DeviceID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";

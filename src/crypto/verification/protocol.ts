@@ -12,7 +12,7 @@ import {
   type VerificationCancelCode,
   type VerificationEvent,
   type VerificationMethod,
-} from "../../types/content/verification_content.ts";
+} from "../../types/content/encryption_content.ts";
 import { EncryptionError, type VerificationEnd } from "../../errors/encryption_error.ts";
 import type { DeviceID, RoomID, UserID } from "../../types/ids.ts";
 import { Misfit, type Shape, UNNOTED } from "../../types/checks/shape.ts";

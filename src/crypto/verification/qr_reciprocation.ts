@@ -7,7 +7,7 @@
  */
 
 import { nodeCryptoNow } from "../../base/node_crypto.ts";
-import { ValueError } from "../../errors/value_error.ts";
+import { ValueError } from "../../errors/matrix_error.ts";
 import { decodeBase64, encodeBase64 } from "../../types/base64.ts";
 import type { OwnDevice } from "../context/context.ts";
 import { type FlowName, type FrozenKeys, VerificationFault, type VerifiedKeys } from "./protocol.ts";

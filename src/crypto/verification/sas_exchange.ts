@@ -7,14 +7,14 @@
 
 import { type EstablishedSas, type Sas, type Vodozemac, VodozemacError } from "@greenroom/vodozemac-wasm";
 import { nodeCryptoNow } from "../../base/node_crypto.ts";
-import { ValueError } from "../../errors/value_error.ts";
+import { ValueError } from "../../errors/matrix_error.ts";
 import type { DeviceID, UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
 import type {
   ShortAuthenticationStringMethod,
   VerificationAcceptContent,
   VerificationMacContent,
-} from "../../types/content/verification_content.ts";
+} from "../../types/content/encryption_content.ts";
 import { isKey, sameKey } from "../../types/base64.ts";
 import { canonicalJson } from "../encoding/encoding.ts";
 import { SAS, type ShortString, type StepContent, unexpected, VerificationFault } from "./protocol.ts";

@@ -8,8 +8,8 @@
  */
 
 import { type Vodozemac, VodozemacError } from "@greenroom/vodozemac-wasm";
-import type { VerificationCancelCode } from "../../types/content/verification_content.ts";
-import { ValueError } from "../../errors/value_error.ts";
+import type { VerificationCancelCode } from "../../types/content/encryption_content.ts";
+import { ValueError } from "../../errors/matrix_error.ts";
 import type { VerificationEnd } from "../../errors/encryption_error.ts";
 import type { DeviceID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";

@@ -14,7 +14,7 @@ import {
   REQUEST_TYPE,
   VERIFICATION_PREFIX,
   type VerificationEvent,
-} from "../../types/content/verification_content.ts";
+} from "../../types/content/encryption_content.ts";
 import type { VerificationFlow } from "./verification_flow.ts";
 import {
   checkedContent,

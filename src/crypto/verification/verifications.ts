@@ -27,7 +27,7 @@ import {
   type VerificationWay,
   type VerifiedKeys,
 } from "./protocol.ts";
-import { VERIFICATION_PREFIX, type VerificationEvent } from "../../types/content/verification_content.ts";
+import { VERIFICATION_PREFIX, type VerificationEvent } from "../../types/content/encryption_content.ts";
 import { VerificationFlow } from "./verification_flow.ts";
 import {
   judgePrompt,

@@ -23,7 +23,7 @@ import { BACKUP_SECRET, backupSecret, readBackupSecret } from "../../crypto/back
 import { decodeRecoveryKey, encodeRecoveryKey } from "../../crypto/secrets/mod.ts";
 import { NotFoundError } from "../../errors/request_errcodes.ts";
 import { KeyBackupError, type KeyBackupProblem } from "../../errors/secret_storage_error.ts";
-import { ValueError } from "../../errors/value_error.ts";
+import { ValueError } from "../../errors/matrix_error.ts";
 import type { KeyBackupVersion } from "../../types/api/device_keys.ts";
 import type { JsonObject } from "../../types/json.ts";
 import type { KeyImportReport } from "../key_files.ts";

@@ -14,7 +14,7 @@ import type { MegolmSessionRef } from "../../types/session_ref.ts";
 import { NotFoundError } from "../../errors/request_errcodes.ts";
 import { KeyBackupError } from "../../errors/secret_storage_error.ts";
 import { ServiceResponseError } from "../../errors/service_response_error.ts";
-import { ValueError } from "../../errors/value_error.ts";
+import { ValueError } from "../../errors/matrix_error.ts";
 
 /** How many keys a step takes: some milliseconds of work. */
 const KEYS_A_STEP = 200;

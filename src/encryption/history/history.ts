@@ -21,7 +21,7 @@ import {
 import type { ExportedSession, SessionQuery } from "../../crypto/megolm/mod.ts";
 import { isHistoryShared } from "../../crypto/sharing/mod.ts";
 import { NotFoundError } from "../../errors/request_errcodes.ts";
-import { MalformedContentError } from "../../errors/malformed_content_error.ts";
+import { MalformedContentError } from "../../errors/matrix_error.ts";
 import type { EncryptedFile } from "../../types/content/file_info.ts";
 
 /** What has become of the history of a room. */

@@ -12,8 +12,7 @@ import type { OfferOutcome } from "../../crypto/identity/mod.ts";
 import type { DeviceID } from "../../types/ids.ts";
 import { OwnIdentityError } from "../../errors/encryption_error.ts";
 import { UnknownTokenError } from "../../errors/account_errcodes.ts";
-import { NetworkError } from "../../errors/network_error.ts";
-import { MatrixRequestError } from "../../errors/request_error.ts";
+import { MatrixRequestError, NetworkError } from "../../errors/request_error.ts";
 import { SecretStorageError } from "../../errors/secret_storage_error.ts";
 import { ServiceResponseError } from "../../errors/service_response_error.ts";
 import {

@@ -10,7 +10,7 @@ import type { OfferReply, OwnIdentityState } from "../../crypto/engine/engine.ts
 import type { IdentitySeeds, OfferOutcome } from "../../crypto/identity/mod.ts";
 import type { AskedSecrets } from "../../crypto/secret_requests/secret_requests.ts";
 import { MatrixError } from "../../errors/matrix_error.ts";
-import { NetworkError } from "../../errors/network_error.ts";
+import { NetworkError } from "../../errors/request_error.ts";
 import { latestVersion } from "../backup/backup.ts";
 import type { EventType } from "../../types/events/event_type.ts";
 

@@ -11,7 +11,7 @@
 import type { ResetIdentityOptions, VerificationReport } from "./identity_crypto.ts";
 import { isVouchedFor } from "../../crypto/devices/mod.ts";
 import { MatrixRequestError } from "../../errors/request_error.ts";
-import { ValueError } from "../../errors/value_error.ts";
+import { ValueError } from "../../errors/matrix_error.ts";
 import { AccountSecrets, unlockOf } from "../secrets/secrets.ts";
 import { ensureVerified } from "./ensure_verified.ts";
 import { wipe } from "./identity_secrets.ts";

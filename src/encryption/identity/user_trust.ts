@@ -15,7 +15,7 @@ import type {
 import type { SigningReply } from "../../crypto/engine/engine.ts";
 import { unpadded } from "../../types/base64.ts";
 import { OwnIdentityError } from "../../errors/encryption_error.ts";
-import { ValueError } from "../../errors/value_error.ts";
+import { ValueError } from "../../errors/matrix_error.ts";
 import type { UserID } from "../../types/ids.ts";
 
 /** Something that is to be signed. */

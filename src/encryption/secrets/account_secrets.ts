@@ -23,7 +23,7 @@ import { NotFoundError } from "../../errors/request_errcodes.ts";
 import { SecretStorageError } from "../../errors/secret_storage_error.ts";
 import { defineEvent, type EventDefinition } from "../../types/events/define_event.ts";
 import { isShallow, type JsonObject } from "../../types/json.ts";
-import { ValueError } from "../../errors/value_error.ts";
+import { ValueError } from "../../errors/matrix_error.ts";
 
 /** The operations that secret storage is made of. */
 export type SecretsAPI = Pick<AllAPI, "getAccountData" | "setAccountData" | "listAccountData">;

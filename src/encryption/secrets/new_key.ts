@@ -22,7 +22,7 @@ import {
   withCiphertext,
   withoutCiphertext,
 } from "../../crypto/secrets/mod.ts";
-import { ValueError } from "../../errors/value_error.ts";
+import { ValueError } from "../../errors/matrix_error.ts";
 import { type AccountData, type AccountSecrets, findAnyKey, secretsFor } from "./account_secrets.ts";
 import { SecretStorageError } from "../../errors/secret_storage_error.ts";
 import type { JsonObject } from "../../types/json.ts";

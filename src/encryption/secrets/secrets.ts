@@ -13,7 +13,7 @@ import {
   type StorageKey,
 } from "../../crypto/secrets/mod.ts";
 import { SecretStorageError } from "../../errors/secret_storage_error.ts";
-import { ValueError } from "../../errors/value_error.ts";
+import { ValueError } from "../../errors/matrix_error.ts";
 import { AccountSecrets, checkUnlock, findKey, type SecretsAPI, unlock } from "./account_secrets.ts";
 import {
   assertReadable,

@@ -15,7 +15,7 @@ import {
 } from "./verification_crypto.ts";
 import type { VerificationPhase, VerificationState, VerificationWay } from "../../crypto/verification/mod.ts";
 import { checkOptions } from "../../errors/known_names.ts";
-import { ValueError } from "../../errors/value_error.ts";
+import { ValueError } from "../../errors/matrix_error.ts";
 import { VerificationError } from "../../errors/encryption_error.ts";
 import type { DeviceID, RoomID, UserID } from "../../types/ids.ts";
 

@@ -8,7 +8,7 @@
 import { isProxy } from "node:util/types";
 import { deserialize, serialize } from "node:v8";
 import { StoreFormatError } from "../../errors/store_error.ts";
-import { ValueError } from "../../errors/value_error.ts";
+import { ValueError } from "../../errors/matrix_error.ts";
 
 /**
  * A key: its parts, from the general to the particular. Any part may be the empty string, as state

@@ -11,7 +11,7 @@
 
 import { concat } from "@std/bytes/concat";
 import { StoreFormatError, StoreKeyError } from "../../errors/store_error.ts";
-import { ValueError } from "../../errors/value_error.ts";
+import { ValueError } from "../../errors/matrix_error.ts";
 import { keyMaterial, newSalt, sealingKey } from "../sealed/sealed.ts";
 
 /** Reads exact numbers of bytes from a stream. */

@@ -6,7 +6,7 @@
 
 import { Turns } from "../../base/runs.ts";
 import { StoreFormatError } from "../../errors/store_error.ts";
-import { ValueError } from "../../errors/value_error.ts";
+import { ValueError } from "../../errors/matrix_error.ts";
 import { type KvDatabase, type KvRecord, MAX_READS } from "./database.ts";
 import { DenoKvJournal, isTorn } from "./journal.ts";
 import { journalKey, logicalKey, valueKey } from "./keys.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { ValueError } from "../../errors/value_error.ts";
+import { ValueError } from "../../errors/matrix_error.ts";
 import type { StoreKey } from "../base/mod.ts";
 
 /** The first part of every key, so that a database can be shared with the application. */

@@ -11,8 +11,7 @@ import {
   StoreInUseError,
   StoreReadOnlyError,
 } from "../../errors/store_error.ts";
-import { MatrixError } from "../../errors/matrix_error.ts";
-import { missingPermission } from "../../errors/missing_permission_error.ts";
+import { MatrixError, missingPermission } from "../../errors/matrix_error.ts";
 import { FilePatience, type FilePatienceOptions } from "../files/files.ts";
 import type { KvDatabase, KvPage, KvRecord, KvWrite } from "./database.ts";
 import { waitingKey } from "./keys.ts";

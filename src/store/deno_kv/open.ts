@@ -8,7 +8,7 @@ import { type Clock, systemClock } from "../../base/clock.ts";
 import { checkOptions, type OptionNames } from "../../errors/known_names.ts";
 import { createPrivateFile, FilePatience, PATIENCE } from "../files/files.ts";
 import { StoreError, StoreFormatError } from "../../errors/store_error.ts";
-import { ValueError } from "../../errors/value_error.ts";
+import { ValueError } from "../../errors/matrix_error.ts";
 import { KvConnection } from "./connection.ts";
 import type { KvDatabase } from "./database.ts";
 import { formatKey, namespaceKey } from "./keys.ts";

@@ -5,7 +5,7 @@
  */
 
 import { StoreError, StoreFormatError, StoreKeyError } from "../../errors/store_error.ts";
-import { ValueError } from "../../errors/value_error.ts";
+import { ValueError } from "../../errors/matrix_error.ts";
 import {
   decodeValue,
   encodeValue,

@@ -5,7 +5,7 @@
  */
 
 import { StoreKeyError } from "../../errors/store_error.ts";
-import { ValueError } from "../../errors/value_error.ts";
+import { ValueError } from "../../errors/matrix_error.ts";
 import { isDeviceKey, kindOf } from "../device/mod.ts";
 import type { StoreKey } from "../base/mod.ts";
 

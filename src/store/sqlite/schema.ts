@@ -6,7 +6,7 @@
  */
 
 import { DatabaseSync } from "node:sqlite";
-import { missingPermission } from "../../errors/missing_permission_error.ts";
+import { missingPermission } from "../../errors/matrix_error.ts";
 import {
   StoreError,
   StoreFormatError,

@@ -12,7 +12,7 @@ import { createPrivateFile, FilePatience, lockBeside } from "../files/files.ts";
 import { Turns } from "../../base/runs.ts";
 import { checkOptions, type OptionNames } from "../../errors/known_names.ts";
 import { StoreInUseError } from "../../errors/store_error.ts";
-import { ValueError } from "../../errors/value_error.ts";
+import { ValueError } from "../../errors/matrix_error.ts";
 import {
   isEncodable,
   type Store,

@@ -6,7 +6,7 @@
 
 import type { Store } from "../../../mod.ts";
 import { checkOptions, type OptionNames } from "../../errors/known_names.ts";
-import { ValueError } from "../../errors/value_error.ts";
+import { ValueError } from "../../errors/matrix_error.ts";
 import type { SpoiledStore, StoreCase, StoreProblem, StoreScene } from "./store_case.ts";
 import { checkCases } from "./store_check_cases.ts";
 import { entryCases } from "./store_entry_cases.ts";

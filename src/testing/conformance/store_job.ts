@@ -6,7 +6,7 @@
 
 import { deepStrictEqual } from "node:assert";
 import type { Store, StoreKey, StoreMutation } from "../../../mod.ts";
-import { ValueError } from "../../errors/value_error.ts";
+import { ValueError } from "../../errors/matrix_error.ts";
 import { listed, read, readValue, set } from "./store_case.ts";
 
 /** So many keys are more than one commit of Deno KV takes. */

@@ -8,7 +8,7 @@
 
 import type { SpaceChildContent } from "../content/room_state_content.ts";
 import type { EncryptionAlgorithm, JoinRule, Membership, Open, PresenceState, RoomType } from "../enums.ts";
-import type { StrippedState } from "../events/client_event.ts";
+import type { StrippedState } from "../events/event.ts";
 import type { ContentURI, DirectoryPaginationToken, RoomAlias, RoomID, UserID } from "../ids.ts";
 
 /** A page of the room directory. */

@@ -5,6 +5,21 @@
  */
 
 import type {
+  BaseCallContent,
+  CallAnswerContent,
+  CallCandidate,
+  CallCandidatesContent,
+  CallHangupContent,
+  CallInviteContent,
+  CallNegotiateContent,
+  CallRejectContent,
+  CallSelectAnswerContent,
+  CallStreamMetadataChangedContent,
+  SessionDescription,
+  StreamMetadata,
+  StreamMetadataById,
+} from "../content/call_content.ts";
+import type {
   AccountDataContents,
   EphemeralContents,
   MessageContents,
@@ -12,11 +27,98 @@ import type {
   ToDeviceContents,
 } from "../events/event_map.ts";
 import * as account from "./account_data_shapes.ts";
-import * as call from "./call_shapes.ts";
+import { list, map, object } from "./composite_shapes.ts";
 import * as message from "./message_shapes.ts";
-import type { AnyShape, Shape } from "./shape.ts";
+import {
+  type AnyShape,
+  boolean,
+  either,
+  type Members,
+  number,
+  oneOf,
+  optional,
+  orElse,
+  type Shape,
+  text,
+  userId,
+} from "./shape.ts";
 import * as state from "./state_shapes.ts";
 import * as device from "./to_device_shapes.ts";
+
+const base: Members<BaseCallContent> = {
+  call_id: text,
+  party_id: optional(text),
+  version: orElse(either(text, oneOf(0)), () => 0),
+};
+
+const streams = map<StreamMetadataById>(object<StreamMetadata>({
+  purpose: text,
+  audio_muted: optional(boolean),
+  video_muted: optional(boolean),
+}));
+
+function description<const Type extends "offer" | "answer">(
+  ...types: Type[]
+): Shape<SessionDescription<Type>> {
+  return object<SessionDescription<Type>>(
+    { type: oneOf(...types), sdp: text } as Members<SessionDescription<Type>>,
+  );
+}
+
+/** `m.call.invite`. */
+const callInvite: Shape<CallInviteContent> = object<CallInviteContent>({
+  ...base,
+  offer: description("offer"),
+  lifetime: number,
+  invitee: optional(userId),
+  sdp_stream_metadata: optional(streams),
+});
+
+/** `m.call.candidates`. */
+const callCandidates: Shape<CallCandidatesContent> = object<CallCandidatesContent>({
+  ...base,
+  candidates: list(object<CallCandidate>({
+    candidate: text,
+    sdpMid: optional(text),
+    sdpMLineIndex: optional(number),
+  })),
+});
+
+/** `m.call.answer`. */
+const callAnswer: Shape<CallAnswerContent> = object<CallAnswerContent>({
+  ...base,
+  answer: description("answer"),
+  sdp_stream_metadata: optional(streams),
+});
+
+/** `m.call.select_answer`. */
+const callSelectAnswer: Shape<CallSelectAnswerContent> = object<CallSelectAnswerContent>({
+  ...base,
+  selected_party_id: text,
+});
+
+/** `m.call.negotiate`. */
+const callNegotiate: Shape<CallNegotiateContent> = object<CallNegotiateContent>({
+  ...base,
+  description: description("offer", "answer"),
+  lifetime: number,
+  sdp_stream_metadata: optional(streams),
+});
+
+/** `m.call.sdp_stream_metadata_changed`. */
+const callStreams: Shape<CallStreamMetadataChangedContent> = object<CallStreamMetadataChangedContent>({
+  ...base,
+  sdp_stream_metadata: streams,
+});
+
+/** `m.call.reject`. */
+const callReject: Shape<CallRejectContent> = object<CallRejectContent>(base);
+
+/** `m.call.hangup`. */
+const callHangup: Shape<CallHangupContent> = object<CallHangupContent>({
+  ...base,
+  reason: optional(text),
+});
 
 /**
  * What contents must be, by type. Applications may add types, and check them by `defineEvent()`.
@@ -50,14 +152,14 @@ const STATE: Shapes<StateContents> = {
 };
 
 const MESSAGE: Shapes<MessageContents> = {
-  "m.call.answer": call.callAnswer,
-  "m.call.candidates": call.callCandidates,
-  "m.call.hangup": call.callHangup,
-  "m.call.invite": call.callInvite,
-  "m.call.negotiate": call.callNegotiate,
-  "m.call.reject": call.callReject,
-  "m.call.sdp_stream_metadata_changed": call.callStreams,
-  "m.call.select_answer": call.callSelectAnswer,
+  "m.call.answer": callAnswer,
+  "m.call.candidates": callCandidates,
+  "m.call.hangup": callHangup,
+  "m.call.invite": callInvite,
+  "m.call.negotiate": callNegotiate,
+  "m.call.reject": callReject,
+  "m.call.sdp_stream_metadata_changed": callStreams,
+  "m.call.select_answer": callSelectAnswer,
   "m.key.verification.accept": device.verificationAccept,
   "m.key.verification.cancel": device.verificationCancel,
   "m.key.verification.done": device.verificationDone,

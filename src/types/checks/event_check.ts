@@ -16,7 +16,7 @@ import type {
   StrippedState,
   ThreadAggregation,
   UnsignedData,
-} from "../events/client_event.ts";
+} from "../events/event.ts";
 import type { RoomID } from "../ids.ts";
 import { isJsonObject, isShallow, type JsonObject } from "../json.ts";
 import type { RoomMemberContent } from "../content/room_state_content.ts";

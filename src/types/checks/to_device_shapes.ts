@@ -5,7 +5,21 @@
  * @module
  */
 
-import type { OlmCiphertext, OlmEncryptedContent } from "../content/encryption_content.ts";
+import type {
+  BaseVerificationContent,
+  OlmCiphertext,
+  OlmEncryptedContent,
+  ReciprocateStartContent,
+  SasStartContent,
+  VerificationAcceptContent,
+  VerificationCancelContent,
+  VerificationDoneContent,
+  VerificationKeyContent,
+  VerificationMacContent,
+  VerificationReadyContent,
+  VerificationRequestContent,
+  VerificationStartContent,
+} from "../content/encryption_content.ts";
 import type { VerificationRelatesTo } from "../content/message_content.ts";
 import type {
   DummyContent,
@@ -19,19 +33,6 @@ import type {
   SecretRequestContent,
   SecretSendContent,
 } from "../content/to_device_content.ts";
-import type {
-  BaseVerificationContent,
-  ReciprocateStartContent,
-  SasStartContent,
-  VerificationAcceptContent,
-  VerificationCancelContent,
-  VerificationDoneContent,
-  VerificationKeyContent,
-  VerificationMacContent,
-  VerificationReadyContent,
-  VerificationRequestContent,
-  VerificationStartContent,
-} from "../content/verification_content.ts";
 import { EncryptionAlgorithm, RelationType } from "../enums.ts";
 import { list, map, object, tag, variants } from "./composite_shapes.ts";
 import { encryptedFile } from "./message_shapes.ts";

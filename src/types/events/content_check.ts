@@ -4,7 +4,7 @@
  * @module
  */
 
-import { MalformedContentError } from "../../errors/malformed_content_error.ts";
+import { MalformedContentError } from "../../errors/matrix_error.ts";
 import {
   asCause,
   type ContentSchemaResult,

@@ -5,7 +5,7 @@
  */
 
 import { checkOptions } from "../../errors/known_names.ts";
-import { ValueError } from "../../errors/value_error.ts";
+import { ValueError } from "../../errors/matrix_error.ts";
 import { isJsonObject, type JsonObject } from "../json.ts";
 import type { EventClass, EventTypeRef } from "./event_type.ts";
 

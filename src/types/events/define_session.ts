@@ -5,7 +5,7 @@
  */
 
 import { checkOptions, type OptionNames } from "../../errors/known_names.ts";
-import { ValueError } from "../../errors/value_error.ts";
+import { ValueError } from "../../errors/matrix_error.ts";
 import type { ContentSchema } from "./define_event.ts";
 import type { MatrixEvent } from "./event.ts";
 

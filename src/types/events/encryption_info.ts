@@ -10,8 +10,7 @@
 
 import type { DeviceID, UserID } from "../ids.ts";
 import { isJsonObject } from "../json.ts";
-import type { ClientEventWithoutRoomID } from "./client_event.ts";
-import type { MatrixEvent } from "./event.ts";
+import type { ClientEventWithoutRoomID, MatrixEvent } from "./event.ts";
 import type { InternalEventData } from "./internal_event.ts";
 
 /**

@@ -49,6 +49,14 @@ import type {
   OlmEncryptedContent,
   RoomEncryptedContent,
   RoomEncryptionContent,
+  VerificationAcceptContent,
+  VerificationCancelContent,
+  VerificationDoneContent,
+  VerificationKeyContent,
+  VerificationMacContent,
+  VerificationReadyContent,
+  VerificationRequestContent,
+  VerificationStartContent,
 } from "../content/encryption_content.ts";
 import type {
   DummyContent,
@@ -90,16 +98,6 @@ import type {
   RoomRedactionContent,
   StickerContent,
 } from "../content/message_content.ts";
-import type {
-  VerificationAcceptContent,
-  VerificationCancelContent,
-  VerificationDoneContent,
-  VerificationKeyContent,
-  VerificationMacContent,
-  VerificationReadyContent,
-  VerificationRequestContent,
-  VerificationStartContent,
-} from "../content/verification_content.ts";
 
 /** Contents of state events, by type. */
 export interface StateContents {

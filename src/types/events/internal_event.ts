@@ -8,7 +8,7 @@ import type { DeviceAlarm } from "../api/device_keys.ts";
 import type { MatrixEvent, MessageEvent, StateEvent, StrippedStateEvent, SyncStream } from "./event.ts";
 import type { RoomID, SyncToken, UserID } from "../ids.ts";
 import type { InternalEventType } from "./event_type.ts";
-import type { MalformedContentError } from "../../errors/malformed_content_error.ts";
+import type { MalformedContentError } from "../../errors/matrix_error.ts";
 import type { RoomMemberContent } from "../content/room_state_content.ts";
 import type { SyncResponse } from "./sync_response.ts";
 

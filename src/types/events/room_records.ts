@@ -7,7 +7,7 @@
 import type { Membership, Open, ThirdPartyMedium } from "../enums.ts";
 import type { ContentURI, EventID, RoomID, SyncToken, UserID } from "../ids.ts";
 import type { JsonObject } from "../json.ts";
-import type { ClientEvent, ClientStateEvent } from "./client_event.ts";
+import type { ClientEvent, ClientStateEvent } from "./event.ts";
 
 /** A piece of state that a new room is to have. */
 export interface InitialStateEvent {

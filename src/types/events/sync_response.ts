@@ -9,7 +9,7 @@
 
 import type { Open } from "../enums.ts";
 import type { EventID, RoomID, SyncToken, UserID } from "../ids.ts";
-import type { BasicEvent, ClientEventWithoutRoomID, StrippedState } from "./client_event.ts";
+import type { BasicEvent, ClientEventWithoutRoomID, StrippedState } from "./event.ts";
 
 /**
  * What happened since the token of the request, as the server says it. Where each event comes from

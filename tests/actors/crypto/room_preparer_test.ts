@@ -17,7 +17,7 @@ import {
 import type { RoomDescription, ShareReport } from "../../../src/crypto/sharing/sharing_protocol.ts";
 import { EncryptionError } from "../../../src/errors/encryption_error.ts";
 import { NotFoundError } from "../../../src/errors/request_errcodes.ts";
-import { NetworkError } from "../../../src/errors/network_error.ts";
+import { NetworkError } from "../../../src/errors/request_error.ts";
 import { TestClock } from "../../../src/testing/mod.ts";
 import { rejectionOf } from "../kernel/support.ts";
 import { answeredBy } from "../../support/answered_by.ts";

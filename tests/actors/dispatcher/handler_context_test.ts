@@ -5,7 +5,7 @@ import {
   SessionContext,
   type SessionOutcome,
 } from "../../../src/actors/dispatcher/session_context.ts";
-import { ValueError } from "../../../src/errors/value_error.ts";
+import { ValueError } from "../../../src/errors/matrix_error.ts";
 import { decodeValue, encodeValue } from "../../../src/store/base/store.ts";
 import type { ContentSchema } from "../../../src/types/events/define_event.ts";
 import { defineSession } from "../../../src/types/events/define_session.ts";

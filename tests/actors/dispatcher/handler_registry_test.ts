@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertFalse, assertThrows } from "@std/assert";
 import { type HandlerEntry, HandlerRegistry } from "../../../src/actors/dispatcher/handler_registry.ts";
-import { ValueError } from "../../../src/errors/value_error.ts";
+import { ValueError } from "../../../src/errors/matrix_error.ts";
 import { defineEvent } from "../../../src/types/events/define_event.ts";
 import { defineSession } from "../../../src/types/events/define_session.ts";
 import { type EventClass, type EventType, eventType } from "../../../src/types/events/event_type.ts";

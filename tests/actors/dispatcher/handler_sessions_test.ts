@@ -1,7 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { ActorError } from "../../../src/actors/kernel/actor_error.ts";
 import type { HandlerContext } from "../../../src/actors/dispatcher/handler_context.ts";
-import { ValueError } from "../../../src/errors/value_error.ts";
+import { ValueError } from "../../../src/errors/matrix_error.ts";
 import type { SessionDefinition, SessionScope } from "../../../src/types/events/define_session.ts";
 import { assertPending, settle } from "../kernel/support.ts";
 import { message, ROOM } from "../support/events.ts";

@@ -2,7 +2,7 @@
 import { assert, assertEquals, assertStrictEquals } from "@std/assert";
 import { assertType, type IsExact } from "@std/testing/types";
 import type { SyncerAPI } from "../../../src/client/syncer_api.ts";
-import { MalformedContentError } from "../../../src/errors/malformed_content_error.ts";
+import { MalformedContentError } from "../../../src/errors/matrix_error.ts";
 import { defineEvent } from "../../../src/types/events/define_event.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
 import { numberSchema } from "../support/contents.ts";

@@ -1,6 +1,6 @@
 import { assertEquals, assertNotEquals, assertThrows } from "@std/assert";
 import { sessionKey, SESSIONS } from "../../../src/actors/dispatcher/handler_context.ts";
-import { ValueError } from "../../../src/errors/value_error.ts";
+import { ValueError } from "../../../src/errors/matrix_error.ts";
 import type { SessionScope } from "../../../src/types/events/define_session.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
 import { message, ROOM } from "../support/events.ts";

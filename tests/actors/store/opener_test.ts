@@ -1,8 +1,8 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { type Account, storeOpener } from "../../../src/actors/store/opener.ts";
 import { spawnStore } from "../../../src/actors/store/store_actor.ts";
-import { NetworkError } from "../../../src/errors/network_error.ts";
-import { ValueError } from "../../../src/errors/value_error.ts";
+import { NetworkError } from "../../../src/errors/request_error.ts";
+import { ValueError } from "../../../src/errors/matrix_error.ts";
 import { CountingStore } from "../support/counting_store.ts";
 import { ROOM } from "../support/events.ts";
 

@@ -25,7 +25,7 @@ import type { JsonObject } from "../../../src/types/json.ts";
 import type { SyncResponse } from "../../../src/types/events/sync_response.ts";
 import { recordingLogger } from "../kernel/support.ts";
 import { CountingStore } from "./counting_store.ts";
-import { NetworkError } from "../../../src/errors/network_error.ts";
+import { NetworkError } from "../../../src/errors/request_error.ts";
 import { joined, message, OWN, timeline } from "./events.ts";
 
 /** What a request is answered with; `undefined` leaves it open until it is ended. */

@@ -3,7 +3,7 @@ import { fillGap, type GapReader } from "../../../src/actors/syncer/gap_filler.t
 import { type RoomPart, takeApart, type TimelineEvent } from "../../../src/actors/syncer/sync_parts.ts";
 import type { SyncRequests } from "../../../src/actors/syncer/syncer_options.ts";
 import { requestError } from "../../../src/errors/errcodes.ts";
-import { NetworkError, RequestTimeoutError } from "../../../src/errors/network_error.ts";
+import { NetworkError, RequestTimeoutError } from "../../../src/errors/request_error.ts";
 import { ServiceResponseError } from "../../../src/errors/service_response_error.ts";
 import type { MessagesResponse } from "../../../src/types/events/room_records.ts";
 import type { JsonObject } from "../../../src/types/json.ts";

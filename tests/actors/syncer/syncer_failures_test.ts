@@ -2,7 +2,7 @@ import { assert, assertEquals, assertInstanceOf, assertRejects } from "@std/asse
 import { ActorError } from "../../../src/actors/kernel/actor_error.ts";
 import { UnknownTokenError } from "../../../src/errors/account_errcodes.ts";
 import { requestError } from "../../../src/errors/errcodes.ts";
-import { ValueError } from "../../../src/errors/value_error.ts";
+import { ValueError } from "../../../src/errors/matrix_error.ts";
 import type { InternalEvents } from "../../../src/types/events/internal_event.ts";
 import { rejectionOf } from "../kernel/support.ts";
 import { heard, response, type SyncerStage, syncerStage, UNREACHABLE } from "../support/syncer_stage.ts";

@@ -2,7 +2,7 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { presenceAPI } from "../../../src/api/account/profile.ts";
 import { ForbiddenError } from "../../../src/errors/request_errcodes.ts";
 import { ServiceResponseError } from "../../../src/errors/service_response_error.ts";
-import { ValueError } from "../../../src/errors/value_error.ts";
+import { ValueError } from "../../../src/errors/matrix_error.ts";
 import type { UserID } from "../../../src/types/ids.ts";
 import { refusal, scripted } from "../../support/scripted_fetch.ts";
 

@@ -1,6 +1,6 @@
 import { assertEquals, assertInstanceOf, assertRejects, assertStringIncludes } from "@std/assert";
 import { AcceptedError, ServiceResponseError } from "../../../src/errors/service_response_error.ts";
-import { ValueError } from "../../../src/errors/value_error.ts";
+import { ValueError } from "../../../src/errors/matrix_error.ts";
 import { messagesAPI } from "../../../src/api/messages/messages.ts";
 import { roomsAPI } from "../../../src/api/rooms/rooms.ts";
 import { roomStateAPI } from "../../../src/api/rooms/state_events.ts";

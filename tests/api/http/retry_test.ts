@@ -3,8 +3,7 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { backoff } from "../../../src/base/clock.ts";
 import { retryAfter } from "../../../src/api/http/exchange.ts";
 import { LimitExceededError } from "../../../src/errors/request_errcodes.ts";
-import { NetworkError } from "../../../src/errors/network_error.ts";
-import { MatrixRequestError } from "../../../src/errors/request_error.ts";
+import { MatrixRequestError, NetworkError } from "../../../src/errors/request_error.ts";
 import { TestClock } from "../../../src/testing/mod.ts";
 import {
   type Answer,

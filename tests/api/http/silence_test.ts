@@ -2,7 +2,7 @@ import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/
 import type { Logger } from "../../../src/base/log.ts";
 import { HTTPAPI } from "../../../src/api/http/http_api.ts";
 import { syncAPI } from "../../../src/api/server/sync.ts";
-import { NetworkError } from "../../../src/errors/network_error.ts";
+import { NetworkError } from "../../../src/errors/request_error.ts";
 import { type Rule, scripted, type ScriptedRequest } from "../../support/scripted_fetch.ts";
 
 /** Never answers, until the client gives up. */

@@ -2,8 +2,8 @@ import { IS_TOKEN_DEAD } from "../../../src/api/http/http_options.ts";
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import type { Tokens } from "../../../src/api/http/credentials.ts";
 import { UnknownTokenError } from "../../../src/errors/account_errcodes.ts";
-import { NetworkError } from "../../../src/errors/network_error.ts";
-import { ValueError } from "../../../src/errors/value_error.ts";
+import { NetworkError } from "../../../src/errors/request_error.ts";
+import { ValueError } from "../../../src/errors/matrix_error.ts";
 import { TestClock } from "../../../src/testing/mod.ts";
 import { expiring, REFRESH, softLogout, tokenOf } from "../../support/expiring.ts";
 import {

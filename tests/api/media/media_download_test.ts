@@ -1,9 +1,9 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { filenameIn } from "../../../src/api/media/media_download.ts";
 import { NotFoundError, NotYetUploadedError } from "../../../src/errors/request_errcodes.ts";
-import { NetworkError, RequestTimeoutError } from "../../../src/errors/network_error.ts";
+import { NetworkError, RequestTimeoutError } from "../../../src/errors/request_error.ts";
 import { ServiceResponseError } from "../../../src/errors/service_response_error.ts";
-import { ValueError } from "../../../src/errors/value_error.ts";
+import { ValueError } from "../../../src/errors/matrix_error.ts";
 import type { ContentURI } from "../../../src/types/ids.ts";
 import { FILE, media, PIC, streamOf, text, VERSIONS } from "../../support/media.ts";
 import { refusal, type Rule, untilSettled } from "../../support/scripted_fetch.ts";

@@ -4,7 +4,7 @@ import { attachmentCipher } from "../../../src/crypto/attachments/attachments.ts
 import { DecryptionError } from "../../../src/errors/encryption_error.ts";
 import { NotFoundError } from "../../../src/errors/request_errcodes.ts";
 import { ServiceResponseError } from "../../../src/errors/service_response_error.ts";
-import { ValueError } from "../../../src/errors/value_error.ts";
+import { ValueError } from "../../../src/errors/matrix_error.ts";
 import type { EncryptedFile } from "../../../src/types/content/file_info.ts";
 import { bytesOf, pattern, seal } from "../../support/attachments.ts";
 import { FILE, media, PIC, text, VERSIONS } from "../../support/media.ts";

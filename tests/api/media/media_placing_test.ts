@@ -5,7 +5,7 @@ import type { MediaData } from "../../../src/api/http/upload_body.ts";
 import { attachmentCipher } from "../../../src/crypto/attachments/attachments.ts";
 import { AttachmentError, EncryptionError } from "../../../src/errors/encryption_error.ts";
 import { TooLargeError } from "../../../src/errors/request_errcodes.ts";
-import { ValueError } from "../../../src/errors/value_error.ts";
+import { ValueError } from "../../../src/errors/matrix_error.ts";
 import type { EncryptedFile } from "../../../src/types/content/file_info.ts";
 import type { RoomID } from "../../../src/types/ids.ts";
 import { bytesOf, pattern, seal } from "../../support/attachments.ts";

@@ -1,9 +1,9 @@
 import { assert, assertEquals, assertNotEquals, assertRejects } from "@std/assert";
 import { messagesAPI } from "../../../src/api/messages/messages.ts";
-import { NetworkError } from "../../../src/errors/network_error.ts";
+import { NetworkError } from "../../../src/errors/request_error.ts";
 import { NotFoundError } from "../../../src/errors/request_errcodes.ts";
 import { ServiceResponseError } from "../../../src/errors/service_response_error.ts";
-import { ValueError } from "../../../src/errors/value_error.ts";
+import { ValueError } from "../../../src/errors/matrix_error.ts";
 import { defineEvent } from "../../../src/types/events/define_event.ts";
 import { eventType } from "../../../src/types/events/event_type.ts";
 import type { EventID, RoomID } from "../../../src/types/ids.ts";

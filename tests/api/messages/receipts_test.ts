@@ -1,7 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { receiptsAPI } from "../../../src/api/messages/receipts.ts";
 import { ForbiddenError } from "../../../src/errors/request_errcodes.ts";
-import { ValueError } from "../../../src/errors/value_error.ts";
+import { ValueError } from "../../../src/errors/matrix_error.ts";
 import type { EventID, RoomID } from "../../../src/types/ids.ts";
 import { inTurn, refusal, scripted, untilSettled } from "../../support/scripted_fetch.ts";
 

@@ -3,7 +3,7 @@ import { directoryAPI } from "../../../src/api/rooms/directory.ts";
 import { ForbiddenError, NotFoundError, UnrecognizedError } from "../../../src/errors/request_errcodes.ts";
 import { MatrixRequestError } from "../../../src/errors/request_error.ts";
 import { ServiceResponseError } from "../../../src/errors/service_response_error.ts";
-import { ValueError } from "../../../src/errors/value_error.ts";
+import { ValueError } from "../../../src/errors/matrix_error.ts";
 import type { RoomAlias, RoomID } from "../../../src/types/ids.ts";
 import { inTurn, refusal, scripted, untilSettled } from "../../support/scripted_fetch.ts";
 

@@ -10,9 +10,9 @@ import { searchAPI } from "../../../src/api/messages/search.ts";
 import { spacesAPI } from "../../../src/api/rooms/rooms.ts";
 import { thirdPartyAPI } from "../../../src/api/server/third_party.ts";
 import { ForbiddenError, NotFoundError } from "../../../src/errors/request_errcodes.ts";
-import { NetworkError } from "../../../src/errors/network_error.ts";
+import { NetworkError } from "../../../src/errors/request_error.ts";
 import { ServiceResponseError } from "../../../src/errors/service_response_error.ts";
-import { ValueError } from "../../../src/errors/value_error.ts";
+import { ValueError } from "../../../src/errors/matrix_error.ts";
 import type { RoomAlias, RoomID, UserID } from "../../../src/types/ids.ts";
 import { refusal, scripted } from "../../support/scripted_fetch.ts";
 

@@ -1,10 +1,9 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { joiningAPI } from "../../../src/api/rooms/joining.ts";
-import { NetworkError } from "../../../src/errors/network_error.ts";
+import { MatrixRequestError, NetworkError } from "../../../src/errors/request_error.ts";
 import { ForbiddenError, NotFoundError } from "../../../src/errors/request_errcodes.ts";
-import { MatrixRequestError } from "../../../src/errors/request_error.ts";
 import { ServiceResponseError } from "../../../src/errors/service_response_error.ts";
-import { ValueError } from "../../../src/errors/value_error.ts";
+import { ValueError } from "../../../src/errors/matrix_error.ts";
 import { inTurn, refusal, scripted, untilSettled } from "../../support/scripted_fetch.ts";
 
 const JOIN = "POST /_matrix/client/v3/join/#stage:example.org";

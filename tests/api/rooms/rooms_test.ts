@@ -1,10 +1,9 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { roomsAPI } from "../../../src/api/rooms/rooms.ts";
-import { NetworkError } from "../../../src/errors/network_error.ts";
+import { MatrixRequestError, NetworkError } from "../../../src/errors/request_error.ts";
 import { RoomInUseError } from "../../../src/errors/request_errcodes.ts";
-import { MatrixRequestError } from "../../../src/errors/request_error.ts";
 import { ServiceResponseError } from "../../../src/errors/service_response_error.ts";
-import { ValueError } from "../../../src/errors/value_error.ts";
+import { ValueError } from "../../../src/errors/matrix_error.ts";
 import type { UserID } from "../../../src/types/ids.ts";
 import { inTurn, refusal, scripted, untilSettled } from "../../support/scripted_fetch.ts";
 

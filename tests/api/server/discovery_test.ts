@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { discover, type DiscoverOptions } from "../../../src/api/server/discovery.ts";
-import { ValueError } from "../../../src/errors/value_error.ts";
+import { ValueError } from "../../../src/errors/matrix_error.ts";
 import {
   WellKnownError,
   WellKnownInvalidIdentityServerError,

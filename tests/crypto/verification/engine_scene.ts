@@ -13,7 +13,7 @@ import {
   type VerificationStep,
 } from "../../../src/crypto/verification/protocol.ts";
 import { VerificationFlow } from "../../../src/crypto/verification/verification_flow.ts";
-import type { VerificationEvent } from "../../../src/types/content/verification_content.ts";
+import type { VerificationEvent } from "../../../src/types/content/encryption_content.ts";
 import type { DeviceID, UserID } from "../../../src/types/ids.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
 import type { Bot } from "../engine/bot.ts";

@@ -16,7 +16,7 @@ import {
   stepOf,
   VerificationFault,
 } from "../../../src/crypto/verification/protocol.ts";
-import { isVerification } from "../../../src/types/content/verification_content.ts";
+import { isVerification } from "../../../src/types/content/encryption_content.ts";
 import { QrReciprocation } from "../../../src/crypto/verification/qr_reciprocation.ts";
 import { sasOffer } from "../../../src/crypto/verification/sas_exchange.ts";
 import { VerificationFlow } from "../../../src/crypto/verification/verification_flow.ts";

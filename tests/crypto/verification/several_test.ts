@@ -1,7 +1,7 @@
 /** Several verifications of one device: which message is whose, and which one goes on. */
 
 import { assertEquals } from "@std/assert";
-import type { VerificationEvent } from "../../../src/types/content/verification_content.ts";
+import type { VerificationEvent } from "../../../src/types/content/encryption_content.ts";
 import type { UserID } from "../../../src/types/ids.ts";
 import { ME } from "../identity/own_scene.ts";
 import { EngineScene, OTHER, request } from "./engine_scene.ts";

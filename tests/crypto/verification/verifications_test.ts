@@ -1,6 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { ValueError } from "@greenroom/matrix";
-import type { VerificationEvent } from "../../../src/types/content/verification_content.ts";
+import type { VerificationEvent } from "../../../src/types/content/encryption_content.ts";
 import type { UserID } from "../../../src/types/ids.ts";
 import { EngineScene, OTHER, request } from "./engine_scene.ts";
 

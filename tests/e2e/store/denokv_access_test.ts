@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertFalse, assertRejects, assertStringIncludes } from "@std/assert";
 import { StoreError } from "../../../src/errors/store_error.ts";
-import { ValueError } from "../../../src/errors/value_error.ts";
+import { ValueError } from "../../../src/errors/matrix_error.ts";
 import { DenoKvStore } from "../../../src/store/deno_kv/deno_kv.ts";
 import { Denokv } from "../../../tools/denokv.ts";
 import { denokvTest } from "../support/denokv.ts";

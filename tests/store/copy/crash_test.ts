@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { StoreError, StoreInUseError } from "../../../src/errors/store_error.ts";
-import { ValueError } from "../../../src/errors/value_error.ts";
+import { ValueError } from "../../../src/errors/matrix_error.ts";
 import { exportDevice, importDevice } from "../../../src/store/copy/copy.ts";
 import { assertUsable } from "../../../src/store/copy/import_target.ts";
 import type { Store, StoreCheck, StoreMutation } from "../../../src/store/base/store.ts";

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import fc from "fast-check";
 import { StoreError, StoreFormatError, StoreInUseError } from "../../../src/errors/store_error.ts";
-import { ValueError } from "../../../src/errors/value_error.ts";
+import { ValueError } from "../../../src/errors/matrix_error.ts";
 import { DenoKvStore } from "../../../src/store/deno_kv/deno_kv.ts";
 import { LocalDatabase } from "../../../src/store/deno_kv/local_database.ts";
 import { TestClock } from "../../../src/testing/mod.ts";

@@ -1,6 +1,6 @@
 import { assertEquals, assertFalse, assertRejects } from "@std/assert";
 import { StoreKeyError } from "../../../src/errors/store_error.ts";
-import { ValueError } from "../../../src/errors/value_error.ts";
+import { ValueError } from "../../../src/errors/matrix_error.ts";
 import { exportDevice, importDevice } from "../../../src/store/copy/copy.ts";
 import { inspectDevice, listDevices } from "../../../src/store/device/inspection.ts";
 import { encodeValue, type StoreKey, type StoreMutation } from "../../../src/store/base/store.ts";

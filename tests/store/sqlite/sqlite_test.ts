@@ -7,7 +7,7 @@ import {
   StoreInUseError,
   StoreReadOnlyError,
 } from "../../../src/errors/store_error.ts";
-import { ValueError } from "../../../src/errors/value_error.ts";
+import { ValueError } from "../../../src/errors/matrix_error.ts";
 import type { StoreMutation } from "../../../src/store/base/store.ts";
 import { SqliteStore } from "../../../src/store/sqlite/sqlite.ts";
 import { change, contentOf } from "../support/spoiled_sqlite.ts";

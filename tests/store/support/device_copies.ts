@@ -6,7 +6,7 @@
 
 import { assertEquals, assertRejects } from "@std/assert";
 import { StoreError } from "../../../src/errors/store_error.ts";
-import { ValueError } from "../../../src/errors/value_error.ts";
+import { ValueError } from "../../../src/errors/matrix_error.ts";
 import { exportDevice, importDevice } from "../../../src/store/copy/copy.ts";
 import type { Store, StoreCheck, StoreKey, StoreMutation } from "../../../src/store/base/store.ts";
 import { MemoryStore } from "../../../src/store/base/memory_store.ts";

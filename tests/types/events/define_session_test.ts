@@ -2,7 +2,7 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { assertType, type IsExact } from "@std/testing/types";
 import { Client, type HandlerContext } from "@greenroom/matrix";
-import { ValueError } from "../../../src/errors/value_error.ts";
+import { ValueError } from "../../../src/errors/matrix_error.ts";
 import type { ContentSchema } from "../../../src/types/events/define_event.ts";
 import { defineSession, type SessionDefinition } from "../../../src/types/events/define_session.ts";
 import type { EventOf } from "../../../src/types/events/event_of.ts";

@@ -12,7 +12,7 @@
  */
 
 import { assertEquals, assertRejects } from "@std/assert";
-import { ValueError } from "../../../../src/errors/value_error.ts";
+import { ValueError } from "../../../../src/errors/matrix_error.ts";
 import { SyncStream } from "../../../../src/types/events/event.ts";
 import { Bot } from "../../engine/bot.ts";
 import { EngineServer, ROOM } from "../../engine/homeserver.ts";

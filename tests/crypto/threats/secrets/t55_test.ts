@@ -4,7 +4,7 @@ import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { mediaAPI } from "../../../../src/api/media/media.ts";
 import { attachmentCipher } from "../../../../src/crypto/attachments/attachments.ts";
 import { AttachmentError } from "../../../../src/errors/encryption_error.ts";
-import { ValueError } from "../../../../src/errors/value_error.ts";
+import { ValueError } from "../../../../src/errors/matrix_error.ts";
 import type { EncryptedFile } from "../../../../src/types/content/file_info.ts";
 import { parseContentUri } from "../../../../src/types/identifiers.ts";
 import type { ContentURI } from "../../../../src/types/ids.ts";

@@ -1,7 +1,7 @@
 /** A server mixes verifications up: it delivers messages of another user, device or way. */
 
 import { assertEquals } from "@std/assert";
-import type { VerificationEvent } from "../../../../src/types/content/verification_content.ts";
+import type { VerificationEvent } from "../../../../src/types/content/encryption_content.ts";
 import type { RoomID, UserID } from "../../../../src/types/ids.ts";
 import { ME } from "../../identity/own_scene.ts";
 import { EngineScene } from "../../verification/engine_scene.ts";
