@@ -103,7 +103,7 @@ export {
 
 // End-to-end encryption.
 export type { Crypto, EncryptionOptions, OwnerVerificationOptions } from "./src/encryption/encryption.ts";
-export type { OnNewRecipient } from "./src/actors/crypto/mod.ts";
+export type { OnNewRecipient } from "./src/actors/crypto/crypto.ts";
 export type { AcceptPolicy, SendPolicy } from "./src/crypto/context/context.ts";
 export type { NewRecipient } from "./src/crypto/sharing/mod.ts";
 export { encryptionOf } from "./src/types/events/encryption_info.ts";

@@ -272,7 +272,7 @@ export type {
   VerificationCancellation,
   VerificationPhase,
   VerificationWay,
-} from "./src/crypto/verification/mod.ts";
+} from "./src/crypto/verification/verification.ts";
 export type * from "./src/types/api/device_keys.ts";
 export type {
   EncryptionInfo,

@@ -7,8 +7,7 @@
 
 import { RESTART_DELAY } from "../../src/api/http/mod.ts";
 import { spawnCrypto } from "../../src/actors/crypto/crypto_actor.ts";
-import { EngineRunner } from "../../src/actors/crypto/engine_runner.ts";
-import type { EncryptedClient } from "../../src/actors/crypto/engine_runner.ts";
+import { type EncryptedClient, EngineRunner } from "../../src/actors/crypto/crypto.ts";
 import { Encryption } from "../../src/encryption/encryption.ts";
 import { spawnStore } from "../../src/actors/store/store_actor.ts";
 import { systemClock } from "../../src/base/clock.ts";

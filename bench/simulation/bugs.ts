@@ -297,7 +297,7 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: "A client that is closed waits for a request that is never answered",
-    path: "src/actors/crypto/engine_runner.ts",
+    path: "src/actors/crypto/crypto.ts",
     find: "await this.requests.stop();",
     replace: "await this.requests.idle();",
   },
@@ -797,7 +797,7 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: "The first refusal of an invitation is taken for good",
-    path: "src/bot/policy/joining.ts",
+    path: "src/bot/policy/invitations.ts",
     find: "return mayHearLate ? Math.max(1_000, tried / 2) : undefined;",
     replace: "return undefined;",
     worlds: ["--kit", "--quirk=invitations wait"],

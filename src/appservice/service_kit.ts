@@ -20,8 +20,7 @@ import {
 import { type DeviceQueue, deviceQueue, type OwnDevice } from "./device_queue.ts";
 import { Ghosts } from "./ghosts.ts";
 import { Inbox } from "./inbox.ts";
-import { OwnRooms } from "./own_rooms.ts";
-import { OwnUsers } from "./own_users.ts";
+import { OwnRooms, OwnUsers } from "./own_users.ts";
 import type { Registration } from "./registration.ts";
 import { TokenWatch } from "./token_watch.ts";
 

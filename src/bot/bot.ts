@@ -37,11 +37,11 @@ import {
   TimedFunctions,
 } from "./context/mod.ts";
 import { Kit } from "./kit.ts";
-import type { Inviter } from "./policy/mod.ts";
+import type { Inviter } from "./policy/policy.ts";
 import type { BotSession, ListenedQuery, Query } from "./run/mod.ts";
 import { type BotClient, clientOf } from "./account.ts";
 import { optionsFromEnv } from "./env.ts";
-import { type RemindersAPI, within } from "./timers/mod.ts";
+import { type RemindersAPI, within } from "./timers/timers.ts";
 import { Updates } from "./updates.ts";
 
 /** Options of {@linkcode Bot.every}. */

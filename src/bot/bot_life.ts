@@ -8,7 +8,7 @@ import { type Clock, consoleLogger, type Logger, MatrixRequestError } from "../.
 import type { Kit } from "./kit.ts";
 import { isCutOff } from "./run/mod.ts";
 import { type BotClient, noteDevice } from "./account.ts";
-import { isPassing } from "./timers/mod.ts";
+import { isPassing } from "./timers/timers.ts";
 import type { Updates } from "./updates.ts";
 
 /** How long timers wait for what came while the bot was away, in milliseconds. */

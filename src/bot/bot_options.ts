@@ -7,7 +7,7 @@
 import { checkOptions, type OptionNames } from "../errors/known_names.ts";
 import { type Client, type ClientOptions, type Store, ValueError } from "../../mod.ts";
 import type { MemberEvent } from "../../types.ts";
-import type { AccessOptions, InviteLimit, RateLimit } from "./policy/mod.ts";
+import type { AccessOptions, InviteLimit, RateLimit } from "./policy/policy.ts";
 
 /** What a bot can run in, in place of a client of its own: an application service. */
 export interface BotHost {

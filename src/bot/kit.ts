@@ -7,9 +7,9 @@
 import { type Client, ValueError } from "../../mod.ts";
 import type { BotBehaviour } from "./bot_options.ts";
 import { Conversations } from "./conversations/conversations.ts";
-import { Access, Invitations, reportUnread } from "./policy/mod.ts";
+import { Access, Invitations, reportUnread } from "./policy/policy.ts";
 import { BotSessions, Once, Patience, RunTime } from "./run/mod.ts";
-import { Reminders, Timers } from "./timers/mod.ts";
+import { Reminders, Timers } from "./timers/timers.ts";
 
 type Behaviour = Pick<
   BotBehaviour,

@@ -43,7 +43,7 @@ export {
   type StructuredCommand,
 } from "./commands/mod.ts";
 export type { BotBehaviour, BotHost, BotOptions, BotStartOptions, HostedBotOptions } from "./bot_options.ts";
-export type { PendingReminder, RemindersAPI } from "./timers/mod.ts";
+export type { PendingReminder, RemindersAPI } from "./timers/timers.ts";
 export {
   type AnyMessage,
   type AnyPollEvent,
@@ -112,7 +112,7 @@ export {
   type SendPollOptions,
   tallyPoll,
   type TallyPollOptions,
-} from "./polls/mod.ts";
+} from "./polls/polls.ts";
 export {
   type DescribedImage,
   type DescribedImageInfo,
@@ -120,7 +120,7 @@ export {
   type DescribeImageOptions,
   type ImageMeasures,
   measureImage,
-} from "./media/mod.ts";
+} from "./media/media.ts";
 export {
   type BuiltServerAcl,
   followUpgrade,
@@ -171,7 +171,7 @@ export {
   stripReplyFallback,
   withoutName,
 } from "./text/mod.ts";
-export type { AccessOptions, Admins, InviteLimit, Inviter, RateLimit } from "./policy/mod.ts";
+export type { AccessOptions, Admins, InviteLimit, Inviter, RateLimit } from "./policy/policy.ts";
 export { defineSession, type SessionDefinition, type SessionKey, type SessionScope } from "../../mod.ts";
 
 endOwnCode();

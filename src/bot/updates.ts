@@ -32,8 +32,8 @@ import {
   type Update,
   updateOf,
 } from "./run/mod.ts";
-import { type Invitation, RateLimiter } from "./policy/mod.ts";
-import type { Accepted, TimerOf } from "./timers/mod.ts";
+import { type Invitation, RateLimiter } from "./policy/policy.ts";
+import type { Accepted, TimerOf } from "./timers/timers.ts";
 
 /** Gets what functions throw. */
 type Report = (error: unknown, context: Context) => unknown;

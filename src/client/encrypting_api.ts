@@ -22,7 +22,7 @@ import {
 import { typeName } from "../types/events/event_type.ts";
 import type { EventID, RoomID } from "../types/ids.ts";
 import type { RoomEncryptedContent } from "../types/content/encryption_content.ts";
-import type { CryptoHolder } from "../actors/crypto/mod.ts";
+import type { CryptoHolder } from "../actors/crypto/crypto.ts";
 import type { CryptoMachine } from "../encryption/encryption.ts";
 import type { ClearRooms } from "../actors/syncer/syncer.ts";
 import { MatrixRequestError, NetworkError } from "../errors/request_error.ts";

@@ -19,7 +19,7 @@ import type { EncryptionSends } from "./encrypting_api.ts";
 import { type StateStore, type StateUpdates, UPDATES } from "../actors/store/mod.ts";
 import { isJsonObject, isShallow, type JsonObject } from "../types/json.ts";
 import { isEvent, isState } from "../types/checks/event_check.ts";
-import type { CryptoHolder } from "../actors/crypto/mod.ts";
+import type { CryptoHolder } from "../actors/crypto/crypto.ts";
 import type { CryptoMachine } from "../encryption/encryption.ts";
 import type { MembershipAPI, RoomExtrasAPI, RoomsAPI } from "../api/rooms/rooms.ts";
 

@@ -15,7 +15,7 @@ import type { RoomEncryptedContent } from "../types/content/encryption_content.t
 import type { Membership } from "../types/enums.ts";
 import type { MatrixEvent, MessageEvent } from "../types/events/event.ts";
 import type { RoomID, TransactionID, UserID } from "../types/ids.ts";
-import type { SyncCrypto } from "../actors/crypto/mod.ts";
+import type { SyncCrypto } from "../actors/crypto/crypto.ts";
 import type { CryptoDoctorOptions, CryptoFinding } from "./crypto_findings.ts";
 import type { HistoryCrypto } from "./history/history.ts";
 import type { IdentityCrypto } from "./identity/identity.ts";

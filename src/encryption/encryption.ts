@@ -15,7 +15,7 @@ import {
   roomDescriber,
   sinceNow,
   spawnCrypto,
-} from "../actors/crypto/mod.ts";
+} from "../actors/crypto/crypto.ts";
 import type { Lifecycle } from "../actors/kernel/mod.ts";
 import { coreAPI } from "../api/api.ts";
 import type { CryptoInput, CryptoOutput, OwnDeviceKeys, SentRoomEvent } from "../crypto/engine/engine.ts";

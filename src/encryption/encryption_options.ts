@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { OnNewRecipient } from "../actors/crypto/mod.ts";
+import type { OnNewRecipient } from "../actors/crypto/crypto.ts";
 import {
   type AcceptPolicy,
   type CryptoPolicy,

@@ -11,7 +11,7 @@ import type { ImportedRoomKey } from "../crypto/megolm/mod.ts";
 import type { MegolmSessionRef } from "../types/session_ref.ts";
 import { ValueError } from "../errors/matrix_error.ts";
 import type { RoomID } from "../types/ids.ts";
-import type { EngineRunner } from "../actors/crypto/mod.ts";
+import type { EngineRunner } from "../actors/crypto/crypto.ts";
 
 /** How much of an export is done. */
 export interface KeyExportProgress {

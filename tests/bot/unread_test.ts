@@ -2,7 +2,7 @@ import { assert, assertEquals, assertMatch } from "@std/assert";
 import { Client } from "@greenroom/matrix";
 import type { Bot } from "@greenroom/matrix/bot";
 import type { BotTester } from "@greenroom/matrix/testing";
-import { type Access, reportUnread } from "../../src/bot/policy/mod.ts";
+import { type Access, reportUnread } from "../../src/bot/policy/policy.ts";
 import { trying } from "./support.ts";
 
 const CAREFUL = { encryption: { accept: "cross-signed", sendTo: "cross-signed" } } as const;

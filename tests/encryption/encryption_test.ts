@@ -9,7 +9,7 @@ import { assert, assertEquals, assertFalse, assertRejects, assertStrictEquals } 
 import type { DispatcherHandlers } from "../../src/actors/dispatcher/dispatcher.ts";
 import type { Actor } from "../../src/actors/kernel/actor.ts";
 import type { CryptoHandlers } from "../../src/actors/crypto/crypto_actor.ts";
-import { type EncryptedClient, EngineRunner } from "../../src/actors/crypto/engine_runner.ts";
+import { type EncryptedClient, EngineRunner } from "../../src/actors/crypto/crypto.ts";
 import { Encryption } from "../../src/encryption/encryption.ts";
 import type { CryptoInput, EngineRequest } from "../../src/crypto/engine/engine_parts.ts";
 import { DeviceConflictError, EncryptionError } from "../../src/errors/encryption_error.ts";

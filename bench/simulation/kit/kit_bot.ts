@@ -15,7 +15,7 @@ import {
 } from "@greenroom/matrix/bot";
 import type { RoomID } from "@greenroom/matrix/types";
 import { isCutOff } from "../../../src/bot/run/mod.ts";
-import { nextJoin } from "../../../src/bot/policy/joining.ts";
+import { nextJoin } from "../../../src/bot/policy/invitations.ts";
 import { describe } from "../../kill/answering.ts";
 import type { Chance } from "../core/chance.ts";
 import type { Device } from "../world/device.ts";

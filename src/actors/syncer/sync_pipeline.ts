@@ -13,7 +13,7 @@ import type { UserID } from "../../types/ids.ts";
 import { Membership } from "../../types/enums.ts";
 import { isRedacted } from "../../types/checks/event_check.ts";
 import type { ActorRef } from "../kernel/mod.ts";
-import type { SyncCrypto } from "../crypto/mod.ts";
+import type { SyncCrypto } from "../crypto/crypto.ts";
 import type { CommittedSync, RoomChange, StoreHandlers, SyncChange } from "../store/mod.ts";
 import { stateChanges, type SyncContext } from "./sync_batch.ts";
 import {

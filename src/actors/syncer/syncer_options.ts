@@ -9,7 +9,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
 import { Membership, type PresenceState } from "../../types/enums.ts";
 import type { ActorRef } from "../kernel/mod.ts";
-import type { CryptoHolder, SyncCrypto } from "../crypto/mod.ts";
+import type { CryptoHolder, SyncCrypto } from "../crypto/crypto.ts";
 import type { Deliverer, DispatcherHandlers, HandlerRegistry } from "../dispatcher/dispatcher.ts";
 import type { OpenStore, StoreHandlers } from "../store/mod.ts";
 import type { SyncContext } from "./sync_batch.ts";

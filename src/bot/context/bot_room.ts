@@ -10,7 +10,7 @@ import { relationTo } from "../../../mod.ts";
 import type { ContentURI, EventID, ImageInfo, RoomID } from "../../../types.ts";
 import { checkOptions } from "../../errors/known_names.ts";
 import type { Kit } from "../kit.ts";
-import { endPoll, POLL, type PollTally, sendPoll, type SendPollOptions } from "../polls/mod.ts";
+import { endPoll, POLL, type PollTally, sendPoll, type SendPollOptions } from "../polls/polls.ts";
 import { Begun, currentRun, Run } from "../run/mod.ts";
 import { STREAM, type Streamed, type StreamOptions, streamText } from "./stream.ts";
 import {

@@ -9,7 +9,7 @@
 import { ValueError } from "../../../mod.ts";
 import type { EventID, MatrixEvent, RoomID, UserID } from "../../../types.ts";
 import { checkOptions, type OptionNames } from "../../errors/known_names.ts";
-import { isSendersWord } from "../policy/mod.ts";
+import { isSendersWord } from "../policy/policy.ts";
 import { type EventOfQuery, type KeptEvent, keptUpdate, type Query, type Wait } from "../run/mod.ts";
 import {
   type ChoiceLabels,
@@ -370,7 +370,7 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown>
 
 import type { Client, Logger, SessionDefinition, SessionKey } from "../../../mod.ts";
 import type { ContentURI, EncryptionInfo, ImageInfo, SenderInfo } from "../../../types.ts";
-import type { PollTally, SendPollOptions } from "../polls/mod.ts";
+import type { PollTally, SendPollOptions } from "../polls/polls.ts";
 import type { DownloadFileOptions } from "./event_context.ts";
 import type { NamedReminder, ReminderDelay } from "./room_context.ts";
 import type { Streamed, StreamOptions } from "./stream.ts";

@@ -7,7 +7,7 @@
 import { type HandlerContext, ValueError } from "../../../mod.ts";
 import type { Kit } from "../kit.ts";
 import { isCutOff, Run } from "../run/mod.ts";
-import { type Due, readCron, type Reminder } from "../timers/mod.ts";
+import { type Due, readCron, type Reminder } from "../timers/timers.ts";
 import { SAY, TimerContext } from "./timer_context.ts";
 
 /** A function that is called at a time. */

@@ -9,7 +9,7 @@
 import type { EventID, RoomID, UserID } from "../../../types.ts";
 import type { Kit } from "../kit.ts";
 import type { Run } from "../run/mod.ts";
-import type { Due, Reminder } from "../timers/mod.ts";
+import type { Due, Reminder } from "../timers/timers.ts";
 import { RoomContext } from "./room_context.ts";
 
 /** Says the text of a reminder. */
@@ -87,7 +87,7 @@ export class TimerContext extends RoomContext {
 
 import type { Client, Logger, SessionDefinition, SessionKey } from "../../../mod.ts";
 import type { ContentURI, ImageInfo } from "../../../types.ts";
-import type { PollTally, SendPollOptions } from "../polls/mod.ts";
+import type { PollTally, SendPollOptions } from "../polls/polls.ts";
 import type { NamedReminder, ReminderDelay } from "./room_context.ts";
 import type { Streamed, StreamOptions } from "./stream.ts";
 import type { BotMedia, FileOptions, ImageOptions, StickerOptions, WriteOptions } from "./writing.ts";

@@ -255,7 +255,7 @@ export async function sendPicture(
   const bytes = data instanceof Uint8Array
     ? data
     : new Uint8Array(data instanceof ArrayBuffer ? data : await data.arrayBuffer());
-  const { describeImage } = await import("../media/describe_image.ts"); // with its libraries
+  const { describeImage } = await import("../media/media.ts"); // with its libraries
   const { info, thumbnail } = await describeImage(bytes, { thumbnail: isWanted });
   const name = fileName ?? (data instanceof File ? data.name : undefined);
   return await client.sendImage(room, bytes, { fileName: name, info, thumbnail, ...options });

@@ -36,7 +36,7 @@ import {
   type WaitEntry,
   Waits,
 } from "../run/mod.ts";
-import type { Timers } from "../timers/mod.ts";
+import type { Timers } from "../timers/timers.ts";
 import {
   type ConversationRecord,
   CONVERSATIONS,

@@ -8,7 +8,7 @@
 import { type Client, ForbiddenError, NotFoundError, ValueError } from "../../../mod.ts";
 import type { RoomID, UserID } from "../../../types.ts";
 import { checkOptions } from "../../errors/known_names.ts";
-import { joinLate } from "../policy/mod.ts";
+import { joinLate } from "../policy/policy.ts";
 import { memberOf } from "../text/mod.ts";
 import { serverOf } from "./server_acl.ts";
 

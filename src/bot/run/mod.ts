@@ -7,7 +7,7 @@
 export { type BotSession, BotSessions, Locks, sessionKeyFor } from "./bot_sessions.ts";
 export { ConversationEndedError, type ConversationEnding, ConversationError, isCutOff } from "./errors.ts";
 export { currentRun, Run } from "./run.ts";
-export { Patience, RunTime } from "./patience.ts";
+export { Begun, Patience, RunTime } from "./patience.ts";
 export {
   editedEvent,
   keptOf,
@@ -30,7 +30,6 @@ export {
   type Query,
   typesOf,
 } from "./queries.ts";
-export { Begun } from "./begun.ts";
 export {
   type Answer,
   checkReplayed,

@@ -7,7 +7,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { HandlerContext } from "../../../mod.ts";
 import type { UserID } from "../../../types.ts";
-import { Afterwards, Begun, forever, type RunWatch } from "./begun.ts";
+import { Afterwards, Begun, forever, type RunTime, type RunWatch } from "./patience.ts";
 import { ConversationError } from "./errors.ts";
 import {
   type Answer,
@@ -18,7 +18,6 @@ import {
   type Step,
   type Wait,
 } from "./run_record.ts";
-import type { RunTime } from "./patience.ts";
 
 /** What a run is made of. */
 export interface RunOptions {

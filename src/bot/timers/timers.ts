@@ -23,6 +23,10 @@ import {
   TIMERS,
 } from "./timer.ts";
 
+export { isPassing, within } from "./jobs.ts";
+export { type PendingReminder, Reminders, type RemindersAPI } from "./reminders.ts";
+export type { Accepted, Due, Reminder, TimerOf } from "./timer.ts";
+
 const SCHEDULES = defineSession<{ next: number; pattern: string }>({
   name: "bot.schedules",
   per: () => undefined,
@@ -35,7 +39,7 @@ const LONGEST = 3_600_000;
 const RETRY = 5_000;
 
 /** Something that is done again and again. */
-export interface Schedule {
+interface Schedule {
   /** The same after a restart. */
   readonly name: string;
   /** When, and by which clock: if that is another than before, it begins anew. */

@@ -14,10 +14,10 @@ import type { OwnKeys } from "../account/account.ts";
 import type { DeviceLists } from "../devices/mod.ts";
 import { verifySignedJson } from "../encoding/encoding.ts";
 import type { CryptoContext } from "../context/context.ts";
-import type { OwnIdentity } from "../identity/mod.ts";
+import type { OwnIdentity } from "../identity/identity.ts";
 import type { MegolmSessionRef } from "../../types/session_ref.ts";
 import { type RecordKey, recordKey, type Transaction } from "../records/mod.ts";
-import { KEY_BYTES } from "../secrets/mod.ts";
+import { KEY_BYTES } from "../secrets/secrets.ts";
 import {
   BACKUP_ALGORITHM,
   newAuthData,

@@ -15,7 +15,7 @@ import { isJsonObject, parseObject } from "../../types/json.ts";
 import { type ExportedSession, type ImportedRoomKey, readSessionJson, sessionJson } from "../megolm/mod.ts";
 import type { MegolmSessionRef } from "../../types/session_ref.ts";
 import { decodeBase64, encodeBase64 } from "../../types/base64.ts";
-import { KEY_BYTES } from "../secrets/mod.ts";
+import { KEY_BYTES } from "../secrets/secrets.ts";
 import type { ShownVersion } from "../../types/checks/backup_version.ts";
 
 /** The longest ciphertext, in characters of base64: a key takes a thousand. */

@@ -20,7 +20,7 @@ import { type KnownDevices, SenderDeviceKeys } from "../devices/mod.ts";
 import { encodeBase64 } from "../../types/base64.ts";
 import type { CryptoContext } from "../context/context.ts";
 import { DAY_MS, type RecordKey, recordKey, RECORDS_A_STEP, type Transaction } from "../records/mod.ts";
-import type { OwnIdentity } from "../identity/mod.ts";
+import type { OwnIdentity } from "../identity/identity.ts";
 import type { InboundSessions, UndecryptableEvents } from "../megolm/mod.ts";
 import type { MegolmSessionRef } from "../../types/session_ref.ts";
 import { readOlmPayload, senderRefusal } from "../olm/olm.ts";

@@ -64,7 +64,7 @@ export type {
 } from "./engine_parts.ts";
 export type { EngineSteps, OfferReply, OwnHealth, OwnIdentityState, SigningReply } from "./steps.ts";
 export type { PruneReport } from "./pruner.ts";
-export { openerOf, type StorageOpener } from "../secrets/mod.ts";
+export { openerOf, type StorageOpener } from "../secrets/secrets.ts";
 export type { VerificationAct, VerificationReply } from "./verification_steps.ts";
 
 /** How many records are cached between steps: five of each room for a bot in 10,000 rooms. */

@@ -24,14 +24,14 @@ import {
   IdentitySigning,
   OwnIdentity as OwnIdentityKeys,
   type SignaturesUpload,
-} from "../identity/mod.ts";
+} from "../identity/identity.ts";
 import { type KeyClaim, OlmChannels } from "../olm/olm.ts";
 import type { Transaction, Vault } from "../records/mod.ts";
 import { KeyRequests } from "../key_requests/key_requests.ts";
 import { SecretAnswers, SecretRequests } from "../secret_requests/secret_requests.ts";
 import { type DeviceMessages, Outbox } from "../requests/requests.ts";
 import { EncryptedRooms, OutboundSessions, type RoomStateInput } from "../sharing/mod.ts";
-import { Verifications } from "../verification/mod.ts";
+import { Verifications } from "../verification/verification.ts";
 import type { CryptoContext, CryptoPolicy, EngineAccount } from "../context/context.ts";
 import { Pruner } from "./pruner.ts";
 import type { RoomEncryptedContent } from "../../types/content/encryption_content.ts";

@@ -25,7 +25,7 @@ import type { AnswerOutput } from "../megolm/mod.ts";
 import { OwnDoubts, recoverFromRollback } from "./rollback.ts";
 import type { KeyClaim } from "../olm/olm.ts";
 import type { Transaction } from "../records/mod.ts";
-import { type DueSignature, OwnSignature, uploadOf } from "../identity/mod.ts";
+import { type DueSignature, OwnSignature, uploadOf } from "../identity/identity.ts";
 
 /** A request on its way. */
 type Underway =

@@ -23,7 +23,7 @@ import type {
   OfferOutcome,
   SignedName,
   SigningOutcome,
-} from "../identity/mod.ts";
+} from "../identity/identity.ts";
 import { receiveKeys } from "../key_requests/key_requests.ts";
 import type { ImportedRoomKey, RecoveredEvent, SessionQuery } from "../megolm/mod.ts";
 import type { Transaction } from "../records/mod.ts";
@@ -34,7 +34,7 @@ import type { DeviceID, UserID } from "../../types/ids.ts";
 import type { MegolmSessionRef } from "../../types/session_ref.ts";
 import { type EngineParts, ownKeysOf } from "./engine_parts.ts";
 import { verificationSteps } from "./verification_steps.ts";
-import { STORAGE_OPENER, type StorageOpener } from "../secrets/mod.ts";
+import { STORAGE_OPENER, type StorageOpener } from "../secrets/secrets.ts";
 
 /** The own identity as this device has it. */
 export interface OwnIdentityState {

@@ -14,7 +14,7 @@ import type {
   VerificationNews,
   VerificationSend,
   VerificationWay,
-} from "../verification/mod.ts";
+} from "../verification/verification.ts";
 import type { VerificationEvent } from "../../types/content/encryption_content.ts";
 import type { EngineParts } from "./engine_parts.ts";
 import type { RecoveredEvent } from "../megolm/mod.ts";

@@ -14,7 +14,7 @@ import { BACKUP_SECRET, backupSecret, type KeyBackup } from "../backup/backup.ts
 import type { DeviceLists } from "../devices/mod.ts";
 import { encodeBase64 } from "../../types/base64.ts";
 import { type CryptoContext, newTxn } from "../context/context.ts";
-import { type OwnIdentity, SEED_SECRETS, seedNameOf } from "../identity/mod.ts";
+import { type OwnIdentity, SEED_SECRETS, seedNameOf } from "../identity/identity.ts";
 import type { OlmChannels, OlmClaims } from "../olm/olm.ts";
 import { FairRecords, type Transaction } from "../records/mod.ts";
 import type { ToDeviceEvent } from "../../types/events/event.ts";

@@ -21,7 +21,7 @@ import {
   SEED_NAMES,
   SEED_SECRETS,
   seedNameOf,
-} from "../identity/mod.ts";
+} from "../identity/identity.ts";
 import { type RecordKey, recordKey, type Transaction } from "../records/mod.ts";
 import type { DeviceID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";

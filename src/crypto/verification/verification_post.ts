@@ -27,7 +27,7 @@ import {
   type VerifiedKeys,
 } from "./protocol.ts";
 import { acceptedIdentity, type CryptoDevice, type DeviceLists } from "../devices/mod.ts";
-import type { IdentitySigning } from "../identity/mod.ts";
+import type { IdentitySigning } from "../identity/identity.ts";
 
 /** A message to be sent to a room. */
 export interface VerificationSend {

@@ -5,7 +5,7 @@
  */
 
 import { abortable } from "@std/async/abortable";
-import type { EngineRunner } from "../../actors/crypto/mod.ts";
+import type { EngineRunner } from "../../actors/crypto/crypto.ts";
 import type { RequestOptions } from "../../api/http/mod.ts";
 import { Turns } from "../../base/runs.ts";
 import type { BackupState } from "../../crypto/backup/backup.ts";

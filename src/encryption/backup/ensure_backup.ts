@@ -19,7 +19,7 @@ import {
   type StoreSecretOptions,
   WANTED,
 } from "./key_backup.ts";
-import type { CryptoHandlers, EngineRunner } from "../../actors/crypto/mod.ts";
+import type { CryptoHandlers, EngineRunner } from "../../actors/crypto/crypto.ts";
 import type { ActorRef } from "../../actors/kernel/mod.ts";
 import { BACKUP_SECRET, readBackupSecret } from "../../crypto/backup/backup.ts";
 import {

@@ -17,10 +17,10 @@ import {
   type RestoreKeysOptions,
   WANTED,
 } from "./key_backup.ts";
-import type { EngineRunner } from "../../actors/crypto/mod.ts";
+import type { EngineRunner } from "../../actors/crypto/crypto.ts";
 import { optionsOfEach, type RequestOptions } from "../../api/http/mod.ts";
 import { BACKUP_SECRET, backupSecret, readBackupSecret } from "../../crypto/backup/backup.ts";
-import { decodeRecoveryKey, encodeRecoveryKey } from "../../crypto/secrets/mod.ts";
+import { decodeRecoveryKey, encodeRecoveryKey } from "../../crypto/secrets/secrets.ts";
 import { NotFoundError } from "../../errors/request_errcodes.ts";
 import { KeyBackupError, type KeyBackupProblem } from "../../errors/secret_storage_error.ts";
 import { ValueError } from "../../errors/matrix_error.ts";

@@ -6,7 +6,7 @@
 
 import type { KeyBackupAPI, RestoreKeysOptions } from "./key_backup.ts";
 import type { KeyImportReport } from "../key_files.ts";
-import type { CryptoHandlers, EngineRunner } from "../../actors/crypto/mod.ts";
+import type { CryptoHandlers, EngineRunner } from "../../actors/crypto/crypto.ts";
 import type { ActorRef } from "../../actors/kernel/mod.ts";
 import { optionsOfEach } from "../../api/http/mod.ts";
 import { type RestoredKey, RoomKeysReader } from "../../crypto/backup/backup.ts";

@@ -8,7 +8,7 @@
  * @module
  */
 
-import type { CryptoHandlers, EngineRunner } from "../../actors/crypto/mod.ts";
+import type { CryptoHandlers, EngineRunner } from "../../actors/crypto/crypto.ts";
 import { ActorError, type ActorRef, ActorStoppedError } from "../../actors/kernel/mod.ts";
 import type { SecretKeeper } from "../backup/backup.ts";
 import { elapsed } from "../../base/clock.ts";

@@ -7,7 +7,7 @@
 
 import type { RoomID, UserID } from "../../types/ids.ts";
 import { RESTART_DELAY } from "../../api/http/mod.ts";
-import type { EngineRunner } from "../../actors/crypto/mod.ts";
+import type { EngineRunner } from "../../actors/crypto/crypto.ts";
 import type { AllAPI } from "../../api/api.ts";
 import { concat } from "@std/bytes/concat";
 import { encryptAttachment } from "../../crypto/attachments/attachments.ts";

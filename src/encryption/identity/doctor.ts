@@ -18,7 +18,7 @@ import {
 } from "../../api/http/mod.ts";
 import type { KeyBackup } from "../backup/backup.ts";
 import type { CryptoDoctorOptions, CryptoFinding } from "../crypto_findings.ts";
-import type { CryptoHandlers, EncryptedClient } from "../../actors/crypto/mod.ts";
+import type { CryptoHandlers, EncryptedClient } from "../../actors/crypto/crypto.ts";
 import type { ActorRef } from "../../actors/kernel/mod.ts";
 import { DeviceConflictError } from "../../errors/encryption_error.ts";
 import { MatrixError } from "../../errors/matrix_error.ts";

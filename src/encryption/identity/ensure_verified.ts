@@ -8,7 +8,7 @@
 
 import type { EnsureVerifiedOptions, VerificationReport } from "./identity_crypto.ts";
 import { openerOf, type OwnIdentityState, type StorageOpener } from "../../crypto/engine/engine.ts";
-import type { OfferOutcome } from "../../crypto/identity/mod.ts";
+import type { OfferOutcome } from "../../crypto/identity/identity.ts";
 import type { DeviceID } from "../../types/ids.ts";
 import { OwnIdentityError } from "../../errors/encryption_error.ts";
 import { UnknownTokenError } from "../../errors/account_errcodes.ts";

@@ -11,7 +11,7 @@ import type { KeyBackupInfo } from "../backup/backup.ts";
 import { wrongBy } from "../../api/http/mod.ts";
 import { type CryptoDevice, isOwnDehydrated } from "../../crypto/devices/mod.ts";
 import type { OwnIdentityState } from "../../crypto/engine/engine.ts";
-import type { ComparedSeeds } from "../../crypto/identity/mod.ts";
+import type { ComparedSeeds } from "../../crypto/identity/identity.ts";
 import type { SecretStorageProblem } from "../../errors/secret_storage_error.ts";
 import type { DeviceKeys } from "../../types/api/device_keys.ts";
 

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { EncryptedClient, EngineRunner } from "../../actors/crypto/mod.ts";
+import type { EncryptedClient, EngineRunner } from "../../actors/crypto/crypto.ts";
 import { RESTART_DELAY } from "../../api/http/mod.ts";
 import { Turns } from "../../base/runs.ts";
 import type { AskedSecrets } from "../../crypto/secret_requests/secret_requests.ts";

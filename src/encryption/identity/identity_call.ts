@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { CryptoHandlers, EngineRunner } from "../../actors/crypto/mod.ts";
+import type { CryptoHandlers, EngineRunner } from "../../actors/crypto/crypto.ts";
 import type { ActorRef } from "../../actors/kernel/mod.ts";
 import type { AllAPI } from "../../api/api.ts";
 import type { Clock } from "../../base/clock.ts";

@@ -4,10 +4,10 @@
  * @module
  */
 
-import type { EngineRunner } from "../../actors/crypto/mod.ts";
+import type { EngineRunner } from "../../actors/crypto/crypto.ts";
 import type { AllAPI } from "../../api/api.ts";
 import type { OfferReply, OwnIdentityState } from "../../crypto/engine/engine.ts";
-import type { IdentitySeeds, OfferOutcome } from "../../crypto/identity/mod.ts";
+import type { IdentitySeeds, OfferOutcome } from "../../crypto/identity/identity.ts";
 import type { AskedSecrets } from "../../crypto/secret_requests/secret_requests.ts";
 import { MatrixError } from "../../errors/matrix_error.ts";
 import { NetworkError } from "../../errors/request_error.ts";

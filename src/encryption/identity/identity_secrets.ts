@@ -9,8 +9,8 @@
 import { FORMERLY_WANTED, type StoreSecretOptions, WANTED } from "../backup/backup.ts";
 import type { RequestOptions } from "../../api/http/mod.ts";
 import { decodeBase64, encodeBase64 } from "../../types/base64.ts";
-import { type IdentitySeeds, SEED_SECRETS } from "../../crypto/identity/mod.ts";
-import { ciphertextsOf } from "../../crypto/secrets/mod.ts";
+import { type IdentitySeeds, SEED_SECRETS } from "../../crypto/identity/identity.ts";
+import { ciphertextsOf } from "../../crypto/secrets/secrets.ts";
 import { OwnIdentityError } from "../../errors/encryption_error.ts";
 import { SecretStorageError } from "../../errors/secret_storage_error.ts";
 import { type AccountSecrets, DEFAULT_KEY, type OpenSecretStorage, rawType } from "../secrets/secrets.ts";

@@ -14,8 +14,8 @@ import { SecretStorageError } from "../../errors/secret_storage_error.ts";
 import type { Authentication } from "../../api/account/account.ts";
 import type { EnsureVerifiedOptions } from "./identity_crypto.ts";
 import type { OwnIdentityState } from "../../crypto/engine/engine.ts";
-import type { IdentitySeeds, NewIdentity } from "../../crypto/identity/mod.ts";
-import { encodeRecoveryKey, KEY_BYTES } from "../../crypto/secrets/mod.ts";
+import type { IdentitySeeds, NewIdentity } from "../../crypto/identity/identity.ts";
+import { encodeRecoveryKey, KEY_BYTES } from "../../crypto/secrets/secrets.ts";
 import {
   AccountSecrets,
   type OpenSecretStorage,

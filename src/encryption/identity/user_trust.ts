@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { EngineRunner } from "../../actors/crypto/mod.ts";
+import type { EngineRunner } from "../../actors/crypto/crypto.ts";
 import type {
   ComparedDevice,
   ComparedIdentity,

@@ -5,7 +5,7 @@
  */
 
 import { nodeCryptoNow } from "../../base/node_crypto.ts";
-import { decodeRecoveryKey, encodeRecoveryKey, KEY_BYTES } from "../../crypto/secrets/mod.ts";
+import { decodeRecoveryKey, encodeRecoveryKey, KEY_BYTES } from "../../crypto/secrets/secrets.ts";
 
 /**
  * A recovery key for something else, which is the same each time and tells nothing of the given one.

@@ -18,7 +18,7 @@ import {
   readDescription,
   shown,
   StorageKey,
-} from "../../crypto/secrets/mod.ts";
+} from "../../crypto/secrets/secrets.ts";
 import { NotFoundError } from "../../errors/request_errcodes.ts";
 import { SecretStorageError } from "../../errors/secret_storage_error.ts";
 import { defineEvent, type EventDefinition } from "../../types/events/define_event.ts";

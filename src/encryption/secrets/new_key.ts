@@ -21,7 +21,7 @@ import {
   StorageKey,
   withCiphertext,
   withoutCiphertext,
-} from "../../crypto/secrets/mod.ts";
+} from "../../crypto/secrets/secrets.ts";
 import { ValueError } from "../../errors/matrix_error.ts";
 import { type AccountData, type AccountSecrets, findAnyKey, secretsFor } from "./account_secrets.ts";
 import { SecretStorageError } from "../../errors/secret_storage_error.ts";

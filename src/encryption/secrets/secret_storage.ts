@@ -19,7 +19,7 @@ import {
   shown,
   type StorageKey,
   withCiphertext,
-} from "../../crypto/secrets/mod.ts";
+} from "../../crypto/secrets/secrets.ts";
 
 /** What there is of a secret storage, as the server has it: nothing of it is proven. */
 export interface SecretStorageInfo {

@@ -11,7 +11,7 @@ import {
   readDescription,
   shown,
   type StorageKey,
-} from "../../crypto/secrets/mod.ts";
+} from "../../crypto/secrets/secrets.ts";
 import { SecretStorageError } from "../../errors/secret_storage_error.ts";
 import { ValueError } from "../../errors/matrix_error.ts";
 import { AccountSecrets, checkUnlock, findKey, type SecretsAPI, unlock } from "./account_secrets.ts";

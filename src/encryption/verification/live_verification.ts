@@ -13,7 +13,11 @@ import {
   type VerificationResult,
   type VerificationWayOptions,
 } from "./verification_crypto.ts";
-import type { VerificationPhase, VerificationState, VerificationWay } from "../../crypto/verification/mod.ts";
+import type {
+  VerificationPhase,
+  VerificationState,
+  VerificationWay,
+} from "../../crypto/verification/verification.ts";
 import { checkOptions } from "../../errors/known_names.ts";
 import { ValueError } from "../../errors/matrix_error.ts";
 import { VerificationError } from "../../errors/encryption_error.ts";

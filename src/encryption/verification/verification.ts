@@ -5,14 +5,14 @@
  * @module
  */
 
-import type { EngineRunner } from "../../actors/crypto/mod.ts";
+import type { EngineRunner } from "../../actors/crypto/crypto.ts";
 import type { AllAPI } from "../../api/api.ts";
 import { Turns } from "../../base/runs.ts";
 import type { CryptoDevice, UserIdentity } from "../../crypto/devices/mod.ts";
 import { checkOptions, type OptionNames } from "../../errors/known_names.ts";
 import type { CryptoOutput, VerificationAct, VerificationReply } from "../../crypto/engine/engine.ts";
 import { isVerification, type VerificationEvent } from "../../types/content/encryption_content.ts";
-import type { VerificationSend } from "../../crypto/verification/mod.ts";
+import type { VerificationSend } from "../../crypto/verification/verification.ts";
 import { ClientEndedError, ValueError } from "../../errors/matrix_error.ts";
 import type { MessageEvent } from "../../types/events/event.ts";
 import type { EventID, UserID } from "../../types/ids.ts";

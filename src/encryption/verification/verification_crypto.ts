@@ -11,7 +11,7 @@ import type {
   VerificationCancellation,
   VerificationPhase,
   VerificationWay,
-} from "../../crypto/verification/mod.ts";
+} from "../../crypto/verification/verification.ts";
 import type { DeviceID, RoomID, UserID } from "../../types/ids.ts";
 
 /** Whom to verify with: a user, with all devices or one, or in a room that both are in. */

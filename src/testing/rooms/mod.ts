@@ -5,9 +5,17 @@
  * @module
  */
 
-export { checkContent, checkSize, matchesGlob } from "./content_rules.ts";
+export {
+  allowedRooms,
+  checkContent,
+  checkEvent,
+  checkSender,
+  checkSize,
+  isKnockable,
+  isRestricted,
+  matchesGlob,
+} from "./event_rules.ts";
 export { EventFilter, parseFilterJson, pickFields, SyncFilter } from "./event_filter.ts";
-export { allowedRooms, checkEvent, checkSender, isKnockable, isRestricted } from "./event_rules.ts";
 export {
   canSee,
   eventToShow,

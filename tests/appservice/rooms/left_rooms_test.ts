@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { LeftRooms } from "../../../src/appservice/own_rooms.ts";
+import { LeftRooms } from "../../../src/appservice/own_users.ts";
 
 const GHOST = "@ghost:localhost";
 

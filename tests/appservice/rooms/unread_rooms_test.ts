@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { UnreadRooms } from "../../../src/appservice/own_rooms.ts";
+import { UnreadRooms } from "../../../src/appservice/own_users.ts";
 import { recordingLogger } from "../../actors/kernel/support.ts";
 import { ENCRYPTED } from "../../client/support/encrypted_room.ts";
 import { appserviceScene } from "../scene.ts";

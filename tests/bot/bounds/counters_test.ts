@@ -2,7 +2,7 @@
 
 import { assert, assertEquals } from "@std/assert";
 import { GlobIndex } from "../../../src/bot/text/mod.ts";
-import { InviteLimiter, JoinQueue } from "../../../src/bot/policy/mod.ts";
+import { InviteLimiter, JoinQueue } from "../../../src/bot/policy/policy.ts";
 
 Deno.test("Joins make room for others, however they ended, thousands of times", async () => {
   const joins = new JoinQueue();

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { ValueError } from "@greenroom/matrix";
 import { Bot } from "@greenroom/matrix/bot";
-import { RateLimiter } from "../../../src/bot/policy/mod.ts";
+import { RateLimiter } from "../../../src/bot/policy/policy.ts";
 import { trying } from "../support.ts";
 
 const ALICE = "@alice:localhost";

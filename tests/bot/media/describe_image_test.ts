@@ -4,7 +4,7 @@ import fc from "fast-check";
 import jpeg from "jpeg-js";
 import { ValueError } from "../../../mod.ts";
 import { describeImage, measureImage } from "../../../src/bot/mod.ts";
-import { decodeImage } from "../../../src/bot/media/describe_image.ts";
+import { decodeImage } from "../../../src/bot/media/media.ts";
 import { shrink, turn } from "../../../src/bot/media/pixels.ts";
 import { concat, deflate, gif, jpg, png, pngHeader, pngOf, rgba, tiff, webp } from "./images.ts";
 

@@ -3,7 +3,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { ValueError } from "@greenroom/matrix";
 import { describeImage, measureImage } from "@greenroom/matrix/bot";
-import { decodeImage } from "../../../src/bot/media/describe_image.ts";
+import { decodeImage } from "../../../src/bot/media/media.ts";
 import { shrink, turn } from "../../../src/bot/media/pixels.ts";
 import { concat, gif, jpg, type Paint, png, pngChunk, pngHeader, pngOf, rgba, webp } from "./images.ts";
 

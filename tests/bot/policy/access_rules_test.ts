@@ -2,7 +2,7 @@ import { assert, assertEquals, assertThrows } from "@std/assert";
 import { type Client, ValueError } from "@greenroom/matrix";
 import type { AccessOptions } from "@greenroom/matrix/bot";
 import type { EncryptionInfo, MatrixEvent, RoomID, UserID } from "@greenroom/matrix/types";
-import { Access, isSendersWord, reportUnread } from "../../../src/bot/policy/mod.ts";
+import { Access, isSendersWord, reportUnread } from "../../../src/bot/policy/policy.ts";
 import { noteEncryption } from "../../../src/types/events/encryption_info.ts";
 
 const ROOM = "!room:a" as RoomID;

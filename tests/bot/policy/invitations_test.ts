@@ -1,8 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
 import type { Client, HandlerContext } from "@greenroom/matrix";
 import type { RoomID, UserID } from "@greenroom/matrix/types";
-import { type Invitation, Invitations } from "../../../src/bot/policy/mod.ts";
-import type { Timers } from "../../../src/bot/timers/mod.ts";
+import { type Invitation, Invitations } from "../../../src/bot/policy/policy.ts";
+import type { Timers } from "../../../src/bot/timers/timers.ts";
 
 const ROOM = "!room:a" as RoomID;
 const ALICE = "@alice:a" as UserID;

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { ValueError } from "@greenroom/matrix";
-import { InviteLimiter } from "../../../src/bot/policy/mod.ts";
+import { InviteLimiter } from "../../../src/bot/policy/policy.ts";
 
 const ALICE = "@alice:localhost";
 const WINDOW = 1_000;

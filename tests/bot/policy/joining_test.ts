@@ -3,8 +3,8 @@ import { NetworkError } from "@greenroom/matrix";
 import type { Client } from "@greenroom/matrix";
 import { BadStateError, MatrixRequestError } from "@greenroom/matrix/errors";
 import type { RoomID } from "@greenroom/matrix/types";
-import { joinLate, JoinQueue } from "../../../src/bot/policy/mod.ts";
-import { nextJoin } from "../../../src/bot/policy/joining.ts";
+import { joinLate, JoinQueue } from "../../../src/bot/policy/policy.ts";
+import { nextJoin } from "../../../src/bot/policy/invitations.ts";
 
 const DAY = 86_400_000;
 const ROOM = "!room:a" as RoomID;

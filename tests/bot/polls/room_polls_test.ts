@@ -4,7 +4,7 @@ import { assertEquals, assertRejects } from "@std/assert";
 import type { Client } from "@greenroom/matrix";
 import { POLL_EVENTS, pollEnd, pollResponse, pollStart } from "@greenroom/matrix/bot";
 import type { ClientEvent, EncryptionInfo, EventID, RoomID, UserID } from "@greenroom/matrix/types";
-import { countPoll, endPoll, sendPoll } from "../../../src/bot/polls/room_polls.ts";
+import { countPoll, endPoll, sendPoll } from "../../../src/bot/polls/polls.ts";
 import { noteEncryption } from "../../../src/types/events/encryption_info.ts";
 import { ValueError } from "../../../mod.ts";
 

@@ -2,7 +2,7 @@
 
 import { assert, assertEquals } from "@std/assert";
 import { ActorError, ActorStoppedError } from "../../../src/actors/kernel/mod.ts";
-import type { EngineRunner } from "../../../src/actors/crypto/mod.ts";
+import type { EngineRunner } from "../../../src/actors/crypto/crypto.ts";
 import {
   type DehydrationAPI,
   ensureDehydrated,

@@ -4,7 +4,7 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { MatrixError } from "@greenroom/matrix";
 import { MalformedContentError, NotFoundError } from "@greenroom/matrix/errors";
 import { TestClock } from "@greenroom/matrix/testing";
-import type { EngineRunner } from "../../../src/actors/crypto/engine_runner.ts";
+import type { EngineRunner } from "../../../src/actors/crypto/crypto.ts";
 import { RESTART_DELAY } from "../../../src/api/http/mod.ts";
 import { MAX_BUNDLED } from "../../../src/crypto/history/key_bundle.ts";
 import type { ExportedSession } from "../../../src/crypto/megolm/room_key.ts";

@@ -2,7 +2,7 @@
 
 import { assertEquals } from "@std/assert";
 import { type HistoryClient, shareHistory } from "../../../src/encryption/history/history.ts";
-import type { EngineRunner } from "../../../src/actors/crypto/engine_runner.ts";
+import type { EngineRunner } from "../../../src/actors/crypto/crypto.ts";
 import { recordingLogger } from "../../actors/kernel/support.ts";
 import { GUEST } from "./scene.ts";
 import { answeredBy } from "../../support/answered_by.ts";

@@ -3,7 +3,7 @@
 import { assert, assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
 import { MatrixError, ValueError } from "@greenroom/matrix";
 import { NetworkError, SecretStorageError } from "@greenroom/matrix/errors";
-import type { EngineRunner } from "../../../src/actors/crypto/engine_runner.ts";
+import type { EngineRunner } from "../../../src/actors/crypto/crypto.ts";
 import type { AllAPI } from "../../../src/api/api.ts";
 import { ensureVerified } from "../../../src/encryption/identity/ensure_verified.ts";
 import type { IdentityCall } from "../../../src/encryption/identity/identity_call.ts";

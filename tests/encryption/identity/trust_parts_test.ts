@@ -14,7 +14,7 @@ import { EarlyReads, IdentityRequests } from "../../../src/encryption/identity/i
 import { ensureVerified } from "../../../src/encryption/identity/ensure_verified.ts";
 import { firstReads, hasSeeds, isWhole } from "../../../src/encryption/identity/identity_secrets.ts";
 import { IdentityCall, type IdentityTools } from "../../../src/encryption/identity/identity_call.ts";
-import type { EncryptedClient, EngineRunner } from "../../../src/actors/crypto/engine_runner.ts";
+import type { EncryptedClient, EngineRunner } from "../../../src/actors/crypto/crypto.ts";
 import type { AllAPI } from "../../../src/api/api.ts";
 import type { SecretStorageUnlock } from "../../../src/encryption/secrets/account_secrets.ts";
 import type { OpenSecretStorage } from "../../../src/encryption/secrets/secret_storage.ts";

@@ -6,7 +6,7 @@ import { ClientEndedError } from "@greenroom/matrix/errors";
 import type { EventID } from "@greenroom/matrix/types";
 import { ActorStoppedError } from "../../../src/actors/kernel/mod.ts";
 import type { VerificationReply } from "../../../src/crypto/engine/engine.ts";
-import type { VerificationSend } from "../../../src/crypto/verification/mod.ts";
+import type { VerificationSend } from "../../../src/crypto/verification/verification.ts";
 import { HubStage, NOTHING, ROOM, said, START, verificationState } from "./hub_stage.ts";
 import { ALICE, BOB } from "./pair.ts";
 

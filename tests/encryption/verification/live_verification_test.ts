@@ -3,7 +3,7 @@
 import { assert, assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
 import { ValueError } from "@greenroom/matrix";
 import { VerificationError } from "@greenroom/matrix/errors";
-import type { VerificationState } from "../../../src/crypto/verification/mod.ts";
+import type { VerificationState } from "../../../src/crypto/verification/verification.ts";
 import { LiveVerification, RequestStream } from "../../../src/encryption/verification/live_verification.ts";
 import { EMOJI } from "../../../src/encryption/verification/verification_crypto.ts";
 import { verificationState } from "./hub_stage.ts";

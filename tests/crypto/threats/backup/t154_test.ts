@@ -11,7 +11,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { ServiceResponseError } from "@greenroom/matrix/errors";
 import { restored } from "../../../../src/encryption/backup/key_restore.ts";
-import type { EngineRunner } from "../../../../src/actors/crypto/engine_runner.ts";
+import type { EngineRunner } from "../../../../src/actors/crypto/crypto.ts";
 import type { KeyBackupAPI } from "../../../../src/encryption/backup/key_backup.ts";
 
 /** A device that restores keys out of an answer, and how much it took of that. */

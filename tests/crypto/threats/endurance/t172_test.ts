@@ -8,7 +8,7 @@
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { ValueError } from "../../../../mod.ts";
-import { decodeImage } from "../../../../src/bot/media/describe_image.ts";
+import { decodeImage } from "../../../../src/bot/media/media.ts";
 import { measureImage } from "../../../../src/bot/mod.ts";
 import { imageBombs } from "../../../support/image_bombs.ts";
 

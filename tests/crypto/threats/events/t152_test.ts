@@ -15,7 +15,7 @@ import { type Bot, POLL_EVENTS } from "@greenroom/matrix/bot";
 import type { Homeserver } from "@greenroom/matrix/testing";
 import { encryptedUser } from "../../../bot/encrypted_user.ts";
 import { trying } from "../../../bot/support.ts";
-import { countPoll } from "../../../../src/bot/polls/mod.ts";
+import { countPoll } from "../../../../src/bot/polls/polls.ts";
 import { begin, twoInARoom } from "../../../client/support/encrypted_room.ts";
 import { clientStage } from "../../../client/support/stage.ts";
 import { EVERYBODY } from "../../../support/everybody.ts";

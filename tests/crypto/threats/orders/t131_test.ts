@@ -154,6 +154,6 @@ Deno.test("T131: votes, edits and the end of a poll count in an encrypted room o
   await alice.expect("1:0 open");
   const start = { [POLL_EVENTS.START]: { question: { body: "?" }, answers: [{ id: "1", body: "x" }] } };
   const clear = await alice.forge(room, POLL_EVENTS.START, start);
-  const { countPoll } = await import("../../../../src/bot/polls/room_polls.ts");
+  const { countPoll } = await import("../../../../src/bot/polls/polls.ts");
   await assertRejects(() => countPoll(bot?.client as Bot["client"], room, clear), ValueError, "in clear");
 });

@@ -9,7 +9,7 @@
  */
 
 import { assertEquals } from "@std/assert";
-import { countPoll, sendPoll } from "../../../../src/bot/polls/mod.ts";
+import { countPoll, sendPoll } from "../../../../src/bot/polls/polls.ts";
 import { POLL_EVENTS, pollEnd, pollResponse } from "../../../../src/bot/mod.ts";
 import { clientStage } from "../../../client/support/stage.ts";
 import { newSharer, roomOf, sharer, sharing } from "../../../encryption/history/scene.ts";

@@ -13,7 +13,7 @@ import { assert, assertEquals, assertThrows } from "@std/assert";
 import { ValueError } from "@greenroom/matrix";
 import { Bot, type BotOptions } from "@greenroom/matrix/bot";
 import type { BotTester } from "@greenroom/matrix/testing";
-import { InviteLimiter } from "../../../../src/bot/policy/mod.ts";
+import { InviteLimiter } from "../../../../src/bot/policy/policy.ts";
 import type { JsonObject } from "../../../../src/types/json.ts";
 import { trying } from "../../../bot/support.ts";
 

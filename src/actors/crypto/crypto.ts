@@ -5,6 +5,7 @@
  * @module
  */
 
+import type { AllAPI } from "../../api/api.ts";
 import type { Session } from "../../api/http/mod.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
@@ -17,11 +18,21 @@ import type { EventID, RoomID } from "../../types/ids.ts";
 import type { DispatcherHandlers } from "../dispatcher/dispatcher.ts";
 import type { Actor, ActorRef } from "../kernel/mod.ts";
 import type { OpenStore, StateStore, StoreHandlers } from "../store/mod.ts";
-import type { AllAPI } from "../../api/api.ts";
 import type { CryptoHandlers } from "./crypto_actor.ts";
 import { OutgoingRequests } from "./outgoing_requests.ts";
 import type { RequestSender } from "./request_sender.ts";
 import { Following, type OnNewRecipient, RoomPreparer, type RoomPreparerOptions } from "./room_preparer.ts";
+
+export {
+  type CryptoHandlers,
+  type CryptoHolder,
+  type CryptoStartOptions,
+  pruneCrypto,
+  spawnCrypto,
+  type SyncCrypto,
+} from "./crypto_actor.ts";
+export { requestSender } from "./request_sender.ts";
+export { type OnNewRecipient, roomDescriber, sinceNow } from "./room_preparer.ts";
 
 /** What encryption uses of a client. */
 export interface EncryptedClient {
@@ -48,7 +59,7 @@ export interface EncryptedClient {
 }
 
 /** What an engine is run with. */
-export interface EngineRunnerOptions extends Pick<EncryptedClient, "ready" | "dispatcher" | "log"> {
+interface EngineRunnerOptions extends Pick<EncryptedClient, "ready" | "dispatcher" | "log"> {
   readonly actor: Actor<CryptoHandlers>;
   /** Whose device it is, and its transport. */
   readonly session: {

@@ -4,10 +4,13 @@
  * @module
  */
 
-import type { EncryptionInfo, MatrixEvent, RoomID, SenderInfo, UserID } from "../../../types.ts";
 import { type Client, encryptionOf, ValueError } from "../../../mod.ts";
+import type { EncryptionInfo, MatrixEvent, RoomID, SenderInfo, UserID } from "../../../types.ts";
 import { checkOptions } from "../../errors/known_names.ts";
 import { type Glob, readGlob } from "../text/mod.ts";
+
+export { type Invitation, Invitations, type Inviter, joinLate, JoinQueue } from "./invitations.ts";
+export { type InviteLimit, InviteLimiter, type RateLimit, RateLimiter } from "./limits.ts";
 
 /** Who is an admin of a bot: users, or who has a power level in the room that it is about. */
 export type Admins = readonly UserID[] | {

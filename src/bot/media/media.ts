@@ -5,13 +5,15 @@
  * @module
  */
 
-import { decodeGif } from "./decode_gif.ts";
-import { bareJpeg, barePng } from "./image_parts.ts";
-import { type ImageMeasures, measureImage } from "./measure_image.ts";
 import { ValueError } from "../../../mod.ts";
 import type { ImageInfo, ThumbnailInfo } from "../../../types.ts";
 import { checkOptions } from "../../errors/known_names.ts";
+import { decodeGif } from "./decode_gif.ts";
+import { bareJpeg, barePng } from "./image_parts.ts";
+import { type ImageMeasures, measureImage } from "./measure_image.ts";
 import { hasAlpha, type Pixels, shrink, turn } from "./pixels.ts";
+
+export { type ImageMeasures, measureImage } from "./measure_image.ts";
 
 /** What is known of an image, with what is shown until it has been loaded. */
 export interface DescribedImageInfo extends ImageInfo {

@@ -8,11 +8,12 @@
  * @module
  */
 
-import type { CryptoDevice } from "../devices/mod.ts";
-import { type Outbox, RateLimit } from "../requests/requests.ts";
-import type { Transaction } from "../records/mod.ts";
-import type { DeviceID, EventID, RoomID, UserID } from "../../types/ids.ts";
 import type { VerificationEnd } from "../../errors/encryption_error.ts";
+import { VERIFICATION_PREFIX, type VerificationEvent } from "../../types/content/encryption_content.ts";
+import type { DeviceID, EventID, RoomID, UserID } from "../../types/ids.ts";
+import type { CryptoDevice } from "../devices/mod.ts";
+import type { Transaction } from "../records/mod.ts";
+import { type Outbox, RateLimit } from "../requests/requests.ts";
 import {
   flowKey,
   type FlowName,
@@ -27,7 +28,6 @@ import {
   type VerificationWay,
   type VerifiedKeys,
 } from "./protocol.ts";
-import { VERIFICATION_PREFIX, type VerificationEvent } from "../../types/content/encryption_content.ts";
 import { VerificationFlow } from "./verification_flow.ts";
 import {
   judgePrompt,
@@ -39,6 +39,16 @@ import {
   type Verified,
   type VerifiedTrustParts,
 } from "./verification_post.ts";
+
+export type {
+  FrozenKeys,
+  VerificationCancellation,
+  VerificationPhase,
+  VerificationState,
+  VerificationWay,
+} from "./protocol.ts";
+export { VerificationFlow } from "./verification_flow.ts";
+export type { VerificationSend } from "./verification_post.ts";
 
 /** How many verifications that have ended are remembered: what still comes of them is ignored. */
 const MAX_ENDED = 1_000;

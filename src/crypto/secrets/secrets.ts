@@ -12,6 +12,27 @@ import { shapeOf } from "../../types/checks/content_shapes.ts";
 import type { EncryptedSecret } from "../../types/content/account_data_content.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
 
+export {
+  decodeRecoveryKey,
+  encodeRecoveryKey,
+  KEY_BYTES,
+  KEY_OF_BOT,
+  keyOfPassphrase,
+  newHashing,
+  openerOf,
+  type PassphraseHashing,
+  STORAGE_OPENER,
+  type StorageOpener,
+} from "./recovery_key.ts";
+export {
+  describe,
+  hashingOf,
+  type KeyDescription,
+  readDescription,
+  shown,
+  StorageKey,
+} from "./storage_key.ts";
+
 /** The length of the longest name, in bytes of UTF-8: that of types of event. */
 const MAX_NAME = 255;
 

@@ -8,7 +8,12 @@
  * @module
  */
 
+import { ValueError } from "../../errors/matrix_error.ts";
+import { unpadded } from "../../types/base64.ts";
+import type { UserID } from "../../types/ids.ts";
+import type { JsonObject } from "../../types/json.ts";
 import type { OwnAccount } from "../account/account.ts";
+import type { CryptoContext } from "../context/context.ts";
 import {
   acceptedIdentity,
   type ComparedDevice,
@@ -18,14 +23,27 @@ import {
   signedIdentity,
   type StoredDevice,
 } from "../devices/mod.ts";
-import type { CryptoContext } from "../context/context.ts";
 import type { Transaction } from "../records/mod.ts";
 import type { DueSignatures } from "./due_signatures.ts";
-import { ValueError } from "../../errors/matrix_error.ts";
-import type { UserID } from "../../types/ids.ts";
-import type { JsonObject } from "../../types/json.ts";
-import { unpadded } from "../../types/base64.ts";
 import type { OwnIdentity } from "./own_identity.ts";
+
+export {
+  type DueSignature,
+  DueSignatures,
+  OwnSignature,
+  type SignaturesUpload,
+  type SignedName,
+  uploadOf,
+} from "./due_signatures.ts";
+export {
+  type ComparedSeeds,
+  type IdentitySeeds,
+  type NewIdentity,
+  SEED_NAMES,
+  SEED_SECRETS,
+  seedNameOf,
+} from "./identity_seeds.ts";
+export { type KnownIdentity, type NewIdentityInput, type OfferOutcome, OwnIdentity } from "./own_identity.ts";
 
 /** `no-key`: the private key that would sign is not at hand; nothing was changed. */
 export type SigningOutcome = "signed" | "no-key";
