@@ -336,13 +336,17 @@ export type {
   ContentSchemaResult,
   ContentSchemaTypes,
 } from "./src/types/events/define_event.ts";
-export type * from "./src/types/content/encryption_content.ts";
 export type * from "./src/types/content/to_device_content.ts";
 export type * from "./src/types/content/room_state_content.ts";
 export type * from "./src/types/content/message_content.ts";
 export type {
   BaseVerificationContent,
+  MegolmEncryptedContent,
+  OlmCiphertext,
+  OlmEncryptedContent,
   ReciprocateStartContent,
+  RoomEncryptedContent,
+  RoomEncryptionContent,
   SasStartContent,
   ShortAuthenticationStringMethod,
   VerificationAcceptContent,
@@ -357,7 +361,6 @@ export type {
   VerificationStartContent,
 } from "./src/types/content/encryption_content.ts";
 export * from "./src/types/enums.ts";
-export type * from "./src/types/events/event.ts";
 export * from "./src/types/events/event.ts";
 export type * from "./src/types/events/event_map.ts";
 export type {

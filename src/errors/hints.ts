@@ -4,7 +4,7 @@
  * @module
  */
 
-import { ValueError } from "./value_error.ts";
+import { ValueError } from "./matrix_error.ts";
 
 /**
  * The type of a name that another library has, and this one has not: no value has it, and a compiler's message
