@@ -189,6 +189,7 @@ export type {
 } from "./src/api/server/server.ts";
 export type { UserIDParts } from "./src/types/identifiers.ts";
 export type {
+  ClientOptionHints,
   DispatchManualOptions,
   EventFor,
   InternalData,
@@ -210,6 +211,7 @@ export type {
   OwnIdentityProblem,
   VerificationEnd,
 } from "./src/errors/encryption_error.ts";
+export type { WriteInstead } from "./src/errors/hints.ts";
 export type { KeyBackupProblem, SecretStorageProblem } from "./src/errors/secret_storage_error.ts";
 
 // Encryption.

@@ -12,7 +12,9 @@
 
 import { basename, dirname, join, relative } from "node:path/posix";
 import ts from "typescript";
+import { formatted } from "./formatted.ts";
 import { ROOT } from "./process.ts";
+import { writeSignatures } from "./signatures.ts";
 
 /** A class whose file shows members that it has from elsewhere. */
 export interface MemberTarget {
@@ -276,18 +278,9 @@ function isDeclaration(node: ts.Node): node is ts.DeclarationStatement & { reado
     ts.isEnumDeclaration(node);
 }
 
-async function formatted(text: string): Promise<string> {
-  const fmt = new Deno.Command(Deno.execPath(), {
-    args: ["fmt", "--ext=ts", "-"],
-    ...{ cwd: ROOT, stdin: "piped", stdout: "piped" } as const,
-  }).spawn();
-  const output = fmt.output();
-  await new Blob([text]).stream().pipeTo(fmt.stdin);
-  return new TextDecoder().decode((await output).stdout);
-}
-
 if (import.meta.main) {
   for (const target of MEMBER_TARGETS) {
     await Deno.writeTextFile(`${ROOT}${target.file}`, await withMembers(target));
   }
+  await writeSignatures();
 }

@@ -28,7 +28,7 @@ import { discover, type DiscoverOptions } from "../api/server/server.ts";
 import { parseUserId, type UserIDParts } from "../types/identifiers.ts";
 import { ClientBasics } from "./client_basics.ts";
 import { ClientLife } from "./client_life.ts";
-import { CLIENT_HINTS } from "./client_hints.ts";
+import { CLIENT_HINTS, type ClientOptionHints } from "./client_hints.ts";
 import { applicationOperations, clientOperations } from "./client_operations.ts";
 import { LazyServing } from "./lazy_serving.ts";
 import type { WakeAPI } from "./wake_options.ts";
@@ -39,6 +39,7 @@ import type { Logger } from "../base/log.ts";
 import type { PresenceState } from "../types/enums.ts";
 import type { DeviceID, UserID } from "../types/ids.ts";
 
+export type { ClientOptionHints } from "./client_hints.ts";
 export { type ClientLeaseOptions, type ClientOptions, FEED, STATE_STORE } from "./client_options.ts";
 export { type DecryptingClient, DecryptionDispatcher } from "./decryption_dispatcher.ts";
 export type { EncryptingAPI } from "./encrypting_api.ts";
@@ -111,7 +112,7 @@ export class Client {
    * @param options The homeserver, or the user to find it by, at the least.
    * @throws {ValueError} If there is neither, or an option can't be used.
    */
-  constructor(options: ClientOptions) {
+  constructor(options: ClientOptions & ClientOptionHints) {
     const basics = this.#basics = new ClientBasics(options);
     const life = this.#life = new ClientLife(basics);
     this.api = basics.http;

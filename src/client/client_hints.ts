@@ -4,6 +4,20 @@
  * @module
  */
 
+import type { WriteInstead } from "../errors/hints.ts";
+
+/** Options of other libraries' clients; the compiler names the own one. */
+export interface ClientOptionHints {
+  /** @deprecated The option is `baseUrl`. */
+  homeserver?: WriteInstead<"baseUrl">;
+  /** @deprecated The option is `baseUrl`. */
+  homeserverUrl?: WriteInstead<"baseUrl">;
+  /** @deprecated The option is `accessToken`. */
+  token?: WriteInstead<"accessToken">;
+  /** @deprecated The option is `mxid`. */
+  userId?: WriteInstead<"mxid">;
+}
+
 /** By the name elsewhere. `docs/migration/guesses.md` has them by library. */
 export const CLIENT_HINTS = {
   userId: "client.mxid",

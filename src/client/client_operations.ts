@@ -17,6 +17,8 @@ import type { SyncerAPI } from "./syncer_api.ts";
 import { syncerFacade } from "./syncer_facade.ts";
 import { currentCall } from "../base/handler_call.ts";
 import { callSite } from "../base/own_code.ts";
+import { ValueError } from "../errors/matrix_error.ts";
+import { SIGNATURES } from "./signatures.ts";
 
 /**
  * Makes a client's operations, as its own parts call them.
@@ -87,9 +89,33 @@ function begunInHandlers<API extends object>(
   api: API,
   except: readonly (keyof API)[],
 ): (readonly [name: string, operation: Operation])[] {
-  return Object.entries(api).map(([name, operation]: [string, Operation]) =>
-    [name, except.includes(name as keyof API) ? operation : counted(operation)] as const
-  );
+  return Object.entries(api).map(([name, operation]: [string, Operation]) => {
+    const checked = checkedCall(name, operation);
+    return [name, except.includes(name as keyof API) ? checked : counted(checked)] as const;
+  });
+}
+
+/** The same operation; it refuses what is no options where they belong, and what comes after them. */
+function checkedCall(name: string, operation: Operation): Operation {
+  const signature = SIGNATURES[name];
+  if (signature === undefined) return operation; // it has none
+  const at = signature.replace(/\{.*/, "options").split(", ").length - 1;
+  return (...given) => {
+    const options = given[at];
+    const isGiven = options !== undefined && (typeof options !== "object" || options === null);
+    if (given.length <= at + 1 && !isGiven && !Array.isArray(options)) return operation(...given);
+    const state = given.length > at + 1 && !isGiven
+      ? `it takes ${at + 1} arguments, not ${given.length}`
+      : `its options are ${kindOf(options)}, and no object`;
+    const error = new ValueError(`Cannot ${name}: ${state}; write ${name}(${signature})`);
+    if (name.startsWith("iterate")) throw error;
+    return Promise.reject(error);
+  };
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return "null";
+  return Array.isArray(value) ? "a list" : `a ${typeof value}`;
 }
 
 function counted(operation: Operation): Operation {

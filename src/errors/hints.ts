@@ -11,6 +11,7 @@ import { ValueError } from "./matrix_error.ts";
  * names what to write instead.
  */
 export interface WriteInstead<Here extends string> {
+  /** The option, or the call. */
   readonly writeInstead: Here;
 }
 

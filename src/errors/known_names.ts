@@ -16,8 +16,12 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   ...{ user: "mxid", storage: "store", crypto: "encryption", logger: "log", device_id: "deviceId" },
   ...{ reply_to: "replyTo", reply_to_message_id: "replyTo", threadId: "thread", formatted_body: "html" },
   ...{ filename: "fileName", fileName: "filename", mimetype: "mimeType", contentType: "mimeType" },
-  ...{ autojoin: "autoJoin" },
+  ...{ autojoin: "autoJoin", deviceDisplayName: "deviceName", initialDeviceDisplayName: "deviceName" },
+  ...{ initial_device_display_name: "deviceName", homeserverURL: "baseUrl", serverUrl: "baseUrl" },
 };
+
+/** How many options are named where there is none. */
+const SHOWN = 6;
 
 /** The longest way to another name at which that is taken for what was meant. */
 const MAX_DISTANCE = 3;
@@ -73,8 +77,12 @@ export function checkOptions(
   if (given === undefined) return;
   if (typeof given !== "object" || given === null || Array.isArray(given)) {
     const what = given === null ? "null" : Array.isArray(given) ? "a list" : `a ${typeof given}`;
+    const all = Object.keys(names);
+    const each = [...all.slice(0, SHOWN), ...(all.length > SHOWN ? ["…"] : [])].join(", ");
     throw new ValueError(
-      `Cannot ${action}: ${part === "" ? "its options" : part.slice(0, -1)} must be an object, not ${what}`,
+      `Cannot ${action}: ${
+        part === "" ? "its options" : part.slice(0, -1)
+      } must be an object, not ${what}; write { ${each} }`,
     );
   }
   for (const name in given) {

@@ -1,9 +1,10 @@
-import { assert, assertEquals, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { Client, ValueError } from "@greenroom/matrix";
 import { CLIENT_HINTS } from "../../src/client/client_hints.ts";
 import { complaintsOf } from "../types/compiler.ts";
 
 const OPTIONS = { baseUrl: "https://matrix.example.org" };
+const TYPING = true;
 
 Deno.test("A member that other libraries have says at run time what to write", async () => {
   await using client = new Client(OPTIONS);
@@ -58,4 +59,62 @@ Deno.test("The compiler says what to write for a member that other libraries hav
       "client.inviteUser(roomId, userId)",
     ]
   ) assert(said.includes(`WriteInstead<"${here}">`), `${here}: ${said}`);
+});
+
+Deno.test("The compiler says which option to write for one that other libraries have", async () => {
+  const said = await complaintsOf(`
+    import { Client } from "@greenroom/matrix";
+    new Client({ homeserver: "https://matrix.example.org" });
+    new Client({ baseUrl: "https://matrix.example.org", token: "secret" });
+    new Client({ baseUrl: "https://matrix.example.org", userId: "@a:example.org" });
+  `);
+  for (const here of ["baseUrl", "accessToken", "mxid"]) {
+    assert(said.includes(`WriteInstead<"${here}">`), `${here}: ${said}`);
+  }
+});
+
+Deno.test("What is no options where they belong is refused, with how to call the operation", async () => {
+  const requests: string[] = [];
+  const fetch = (input: unknown) => {
+    requests.push(String(input));
+    return Promise.reject(new TypeError("offline"));
+  };
+  await using client = new Client({ ...OPTIONS, fetch: fetch as never, log: false });
+  // As JavaScript lets pass.
+  // deno-lint-ignore no-explicit-any
+  const any: any = client;
+  const [room, event] = ["!a:example.org", "$a"];
+  const wrong: readonly [() => unknown, string][] = [
+    [
+      () => any.redact(room, event, "why"),
+      "Cannot redact: its options are a string, and no object; write redact(roomId, eventId, { reason, extraContent, txnId, key })",
+    ],
+    [
+      () => any.setTyping(room, TYPING, 5_000),
+      "Cannot setTyping: its options are a boolean, and no object; write setTyping(roomId, { timeout })",
+    ],
+    [
+      () => any.login("alice", "wonderland"),
+      "Cannot login: its options are a string, and no object; write login({ identifier, loginType, deviceName, deviceId, password, loginToken, … })",
+    ],
+    [
+      () => any.kickUser(room, "@a:example.org", null),
+      "Cannot kickUser: its options are null, and no object; write kickUser(roomId, userId, { reason, extraContent })",
+    ],
+    [
+      () => any.getEvent(room, event, {}, 1),
+      "Cannot getEvent: it takes 3 arguments, not 4; write getEvent(roomId, eventId, options)",
+    ],
+    [
+      () => any.sync([]),
+      "Cannot sync: its options are a list, and no object; write sync({ since, timeout, filterId, fullState, setPresence, useStateAfter })",
+    ],
+  ];
+  for (const [call, message] of wrong) await assertRejects(async () => await call(), ValueError, message);
+  assertThrows(
+    () => any.iterateMessages(room, "b", 10),
+    ValueError,
+    "write iterateMessages(roomId, direction, {",
+  );
+  assertEquals(requests, []);
 });

@@ -64,7 +64,8 @@ Deno.test("Whatever is made refuses options that there are not, and names the ne
         () => new Client(given({ baseUrl: url, encryption: { verification: { acceptfrom: [] } } })),
         "did you mean encryption.verification.acceptFrom?",
       ],
-      [() => new Client(given([])), "its options must be an object, not a list"],
+      [() => new Client(given([])), "its options must be an object, not a list; write { "],
+      [() => new Client(given({ baseUrl: url, lease: 1 })), "not a number; write { duration, held, owner }"],
     ] as const
   ) assertThrows(make, ValueError, text);
   for (
@@ -105,6 +106,10 @@ Deno.test("start(), syncOnce(), handlers and operations refuse options that ther
       [() => client.sendFile(room, file, given({ filename: "b" })), "did you mean fileName?"],
       [() => client.sendImage(room, file, given({ filename: "b" })), "did you mean fileName?"],
       [() => client.uploadMedia(file, given({ fileName: "b" })), "did you mean filename?"],
+      [
+        () => client.login(given({ identifier: "a", password: "b", deviceDisplayName: "c" })),
+        "did you mean deviceName?",
+      ],
       [() => client.uploadMedia(file, given({ mimetype: "a/b" })), "did you mean mimeType?"],
       [() => client.createRoom(given({ invitee: [] })), "did you mean invitees?"],
       [() => client.createRoom(given({ txnId: "x" })), "there is no option txnId; leave it out"],
