@@ -209,7 +209,7 @@ function namesIn(statement: ts.Statement): string[] {
   const names = new Set<string>();
   const parameters = new Set<string>();
   const visit = (node: ts.Node): void => {
-    if (isHidden(node)) return;
+    if (isHidden(node) || ts.isTypeQueryNode(node)) return; // a constant's type has no name of its own
     if (ts.isTypeParameterDeclaration(node)) parameters.add(node.name.text);
     const isName = ts.isIdentifier(node) &&
       !((ts.isTypeElement(node.parent) || ts.isClassElement(node.parent)) && node.parent.name === node);

@@ -486,7 +486,7 @@ export interface Bot<C extends Context = Context> {
    * plugin.on("reaction", (c) => console.log(c.event.content["m.relates_to"].key));
    * ```
    */
-  on<const Q extends Query>(
+  on<const Q extends Query | (string & Record<never, never>)>(
     query: Q & NoInfer<ListenedQuery<Q>> | readonly (Q & NoInfer<ListenedQuery<Q>>)[],
     ...middleware: readonly MiddlewareLike<Narrowed<C, QueryContext<Q>>>[]
   ): Composer<Narrowed<C, QueryContext<Q>>>;

@@ -7,6 +7,7 @@
  */
 
 import { ValueError } from "../../mod.ts";
+import type { MatrixEvent } from "../../types.ts";
 import { checkFunction } from "../errors/known_names.ts";
 import { type Args, type Command, type CommandOptions, parsePattern, type Schemas } from "./commands/mod.ts";
 import { CALL, COMMAND, type Context } from "./context/mod.ts";
@@ -32,7 +33,7 @@ export type MiddlewareLike<C extends Context = Context> =
   | Pick<Composer<C>, "middleware" | "types" | "commands">;
 
 /** What handlers of a query are given. */
-export type QueryContext<Q extends Query> = Context<EventOfQuery<Q>>;
+export type QueryContext<Q extends string> = Context<Extract<EventOfQuery<Q>, MatrixEvent>>;
 
 /** What handlers of a command are given, with its arguments. */
 export type CommandContext<Arguments = unknown> = Context<EventOfQuery<"message:text">, Arguments>;
@@ -144,7 +145,7 @@ export class Composer<C extends Context = Context> {
    * plugin.on("reaction", (c) => console.log(c.event.content["m.relates_to"].key));
    * ```
    */
-  on<const Q extends Query>(
+  on<const Q extends Query | (string & Record<never, never>)>(
     query: Q & NoInfer<ListenedQuery<Q>> | readonly (Q & NoInfer<ListenedQuery<Q>>)[],
     ...middleware: readonly MiddlewareLike<Narrowed<C, QueryContext<Q>>>[]
   ): Composer<Narrowed<C, QueryContext<Q>>> {

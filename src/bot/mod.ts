@@ -54,6 +54,7 @@ export {
   type EventOfQuery,
   type ListenedQuery,
   type MessageOf,
+  type OtherQueries,
   type Queries,
   type Query,
 } from "./run/mod.ts";

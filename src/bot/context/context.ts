@@ -426,6 +426,7 @@ export interface Context<E extends MatrixEvent = MatrixEvent, Arguments = unknow
    *
    * @param query The query, as {@linkcode Composer.on} takes it.
    * @returns Whether it fits.
+   * @throws {ValueError} If there is no such query.
    *
    * @example
    * ```ts ignore

@@ -19,7 +19,14 @@ import type {
 import { checkOptions } from "../../errors/known_names.ts";
 import { type Arguments, type Command, usageOf } from "../commands/mod.ts";
 import type { Kit } from "../kit.ts";
-import { ConversationEndedError, isCutOff, type Query, type Run, type Update } from "../run/mod.ts";
+import {
+  checkQueries,
+  ConversationEndedError,
+  isCutOff,
+  type Query,
+  type Run,
+  type Update,
+} from "../run/mod.ts";
 import { RoomContext } from "./room_context.ts";
 import type { WriteOptions } from "./writing.ts";
 
@@ -114,6 +121,7 @@ export class EventContext<E extends MatrixEvent = MatrixEvent, Arguments = unkno
    *
    * @param query The query, as {@linkcode Composer.on} takes it.
    * @returns Whether it fits.
+   * @throws {ValueError} If there is no such query.
    *
    * @example
    * ```ts
@@ -127,7 +135,9 @@ export class EventContext<E extends MatrixEvent = MatrixEvent, Arguments = unkno
    * ```
    */
   is(query: Query): boolean {
-    return this.#queries.has(query);
+    if (this.#queries.has(query)) return true;
+    checkQueries([query], "tell whether an event is");
+    return false;
   }
 
   /**

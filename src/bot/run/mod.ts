@@ -30,6 +30,7 @@ export {
   type Query,
   typesOf,
 } from "./queries.ts";
+export type { OtherQueries } from "./other_queries.ts";
 export {
   type Answer,
   checkReplayed,

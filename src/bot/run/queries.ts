@@ -14,8 +14,11 @@ import type {
   MessageEvent,
   MessageTypeContents,
   RoomMessageContent,
+  WriteInstead,
 } from "../../../types.ts";
+import { nearestName } from "../../errors/known_names.ts";
 import { isObject, memberOf } from "../text/mod.ts";
+import { OTHER_QUERIES, type OtherQueries } from "./other_queries.ts";
 
 /** A room's message whose content is that of a `msgtype`. */
 export type MessageOf<Kind extends keyof MessageTypeContents> = MessageEvent<
@@ -108,11 +111,18 @@ export interface Queries {
 /** A query, as {@linkcode Composer.on} takes it. */
 export type Query = keyof Queries | `${string}.${string}`;
 
-/** A query that there can be: `never` for a type of event that Matrix does not have. */
-export type ListenedQuery<Q extends Query> = Q extends keyof Queries ? Q : ListenedType<Q>;
+/**
+ * A query that there can be; for a name that other libraries have, what to write; `never` for a type of event
+ * that Matrix does not have.
+ */
+export type ListenedQuery<Q extends string> = Q extends keyof Queries ? Q
+  : Q extends keyof OtherQueries ? WriteInstead<OtherQueries[Q]>
+  : [Q & ListenedType<Q>] extends [never]
+    ? WriteInstead<"a query like message:text, or a type of event like m.room.topic or org.example.thing">
+  : Q;
 
 /** The event that a query gives. */
-export type EventOfQuery<Q extends Query> = Q extends keyof Queries ? Queries[Q]
+export type EventOfQuery<Q extends string> = Q extends keyof Queries ? Queries[Q]
   : Q extends EventType ? EventOf<Q>
   : never;
 
@@ -145,22 +155,22 @@ const KINDS: Readonly<Record<string, readonly string[]>> = {
   edit: ["text"],
 };
 
-/**
- * The types of event, as `Client.on()` takes them, that a query needs.
- *
- * @returns None if there is no such query.
- */
+/** All queries but types of events. */
+const QUERIES: ReadonlySet<unknown> = new Set([
+  ...Object.keys(BY_PREFIX),
+  ...Object.values(MEMBER),
+  ...Object.entries(KINDS).flatMap(([prefix, kinds]) => kinds.map((kind) => `${prefix}:${kind}`)),
+  ...Object.keys(POLL_PARTS).map((part) => `poll:${part}`),
+]);
+
+/** The types of event, as `Client.on()` takes them, that a query needs which there is. */
 export function typesOf(query: Query): readonly string[] {
   if (query.includes(".")) {
     const part = pollPart(query);
     return part === undefined ? [query] : pollTypes(part);
   }
   const [prefix = "", kind] = query.split(":");
-  if (prefix === "poll") {
-    const part = POLL_PARTS[kind ?? ""];
-    return part === undefined ? [] : pollTypes(part);
-  }
-  if (kind !== undefined && prefix !== "member" && !KINDS[prefix]?.includes(kind)) return [];
+  if (prefix === "poll") return pollTypes(POLL_PARTS[kind ?? ""] ?? "");
   const found = Object.entries(MEMBER).find(([, name]) => name === query);
   return found === undefined ? BY_PREFIX[prefix] ?? [] : [found[0]];
 }
@@ -184,9 +194,25 @@ function pollTypes(part: string): readonly string[] {
  */
 export function checkQueries(queries: readonly Query[], action: string): void {
   for (const each of queries as readonly unknown[]) {
-    if (typeof each === "string" && typesOf(each as Query).length > 0) continue;
-    throw new ValueError(`Cannot ${action} "${each}": it is neither a query nor a type of event`);
+    if (QUERIES.has(each)) continue;
+    if (typeof each !== "string") {
+      throw new ValueError(`Cannot ${action} what is of type ${typeof each}: a query must be a string`);
+    }
+    const mend = mendOf(each);
+    if (mend !== undefined) {
+      throw new ValueError(`Cannot ${action} "${each}": there is no such query; ${mend}`);
+    }
   }
+}
+
+/** What to do with a query that there is not; undefined: there is one. */
+function mendOf(query: string): string | undefined {
+  if (Object.hasOwn(OTHER_QUERIES, query)) {
+    return `write ${OTHER_QUERIES[query as keyof OtherQueries]}`;
+  }
+  if (query.includes(".")) return undefined;
+  const nearest = nearestName(query, [...QUERIES] as string[]);
+  return nearest === undefined ? "it is no type of event either" : `did you mean ${nearest}?`;
 }
 
 /**

@@ -1,0 +1,72 @@
+/**
+ * What other libraries, and habit, call queries, and what to write here.
+ *
+ * @module
+ */
+
+const COMMAND = 'bot.command("name", …)';
+
+/** By the name elsewhere. `docs/migration/guesses.md` has the commonest. */
+export const OTHER_QUERIES = {
+  text: "message:text",
+  notice: "message:notice",
+  emote: "message:emote",
+  image: "message:image",
+  file: "message:file",
+  audio: "message:audio",
+  video: "message:video",
+  location: "message:location",
+  photo: "message:image",
+  document: "message:file",
+  voice: "message:audio",
+  "message:photo": "message:image",
+  "message:document": "message:file",
+  "message:voice": "message:audio",
+  "message:sticker": "sticker",
+  "message:edit": "edit",
+  "message:reaction": "reaction",
+  msg: "message",
+  messages: "message",
+  messageCreate: "message",
+  "room.message": "message",
+  edited: "edit",
+  edited_message: "edit",
+  messageUpdate: "edit",
+  redact: "redaction",
+  delete: "redaction",
+  messageDelete: "redaction",
+  messageReactionAdd: "reaction",
+  message_reaction: "reaction",
+  "room.invite": "invite",
+  join: "member:join",
+  leave: "member:leave",
+  kick: "member:kick",
+  ban: "member:ban",
+  knock: "member:knock",
+  profile: "member:profile",
+  "room.join": "member:join",
+  "room.leave": "member:leave",
+  joined: "member:join",
+  left: "member:leave",
+  guildMemberAdd: "member:join",
+  guildMemberRemove: "member:leave",
+  poll: "poll:start",
+  poll_start: "poll:start",
+  poll_end: "poll:end",
+  vote: "poll:vote",
+  poll_answer: "poll:vote",
+  poll_response: "poll:vote",
+  "poll:response": "poll:vote",
+  command: COMMAND,
+  "message:command": COMMAND,
+  interactionCreate: COMMAND,
+  error: "bot.catch(…)",
+  reminder: "bot.reminder(…)",
+  cron: "bot.every(…)",
+  schedule: "bot.every(…)",
+  ready: "await bot.client.ready",
+  start: "await bot.client.ready",
+} as const;
+
+/** What other libraries call queries, and what to write, for the compiler's messages. */
+export type OtherQueries = typeof OTHER_QUERIES;
