@@ -10,6 +10,7 @@ import { Client, FEED, type HandlersAPI, STATE_STORE } from "../client/client.ts
 import { untilSignal } from "../base/until_signal.ts";
 import { HTTPAPI, isPassing } from "../api/http/mod.ts";
 import type { Logger } from "../base/log.ts";
+import { hintAt, type Hints } from "../errors/hints.ts";
 import { Refusal } from "../base/bounded_body.ts";
 import { MatrixRequestError, NetworkError } from "../errors/request_error.ts";
 import { parseUserId } from "../types/identifiers.ts";
@@ -28,6 +29,27 @@ import { pingAppservice } from "./ping.ts";
 import type { Registration } from "./registration.ts";
 import { ServiceKit } from "./service_kit.ts";
 import { TransactionFeed } from "./transaction_feed.ts";
+
+const SERVE = "Deno.serve({ port }, appservice.fetch), then appservice.start()";
+
+/** What other libraries call its members, and what to write here. */
+export const APPSERVICE_HINTS = {
+  ghost: "appservice.intent(user)",
+  getIntent: "appservice.intent(user)",
+  getIntentForUserId: "appservice.intent(userId)",
+  getIntentForSuffix: "appservice.intent(localpart)",
+  getIntentFromLocalpart: "appservice.intent(localpart)",
+  bot: "appservice.botClient",
+  botIntent: "appservice.botClient",
+  client: "appservice.botClient",
+  mxid: "appservice.userId",
+  botUserId: "appservice.userId",
+  listen: SERVE,
+  begin: SERVE,
+  run: SERVE,
+  off: "appservice.removeEventHandler(type, handler)",
+  destroy: "appservice.close()",
+} as const;
 
 /**
  * An application service: the homeserver sends it what happens to its users and rooms, it acts as
@@ -368,3 +390,8 @@ export class Appservice {
     }
   }
 }
+
+hintAt(Appservice.prototype, "an application service", APPSERVICE_HINTS);
+
+/** @internal Names of other libraries, for the compiler. */
+export interface Appservice extends Hints<typeof APPSERVICE_HINTS> {}

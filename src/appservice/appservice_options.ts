@@ -94,6 +94,11 @@ const START: OptionNames<AppserviceStartOptions> = { ping: true, signal: true, s
  * @throws {ValueError} If there is one.
  */
 export function checkStartOptions(options: AppserviceStartOptions): void {
+  if (typeof options === "number") {
+    throw new ValueError(
+      "Cannot start: it does not listen by itself; write Deno.serve({ port }, appservice.fetch) before start()",
+    );
+  }
   checkOptions(options, START, "start");
   checkOptions(options.backoff, { base: true, cap: true }, "start", "backoff.");
 }

@@ -24,6 +24,9 @@ export class OwnUsers {
   readonly #server: string;
   readonly #exclusive: readonly RegExp[];
   readonly #all: readonly RegExp[];
+  /** What localparts of this application service begin with, mostly. */
+  readonly #prefixes: readonly string[];
+  readonly #namespaces: string;
 
   /**
    * @param registration Has the namespaces.
@@ -38,6 +41,8 @@ export class OwnUsers {
     this.#server = `:${serverName}`;
     this.#exclusive = users.filter(({ exclusive }) => exclusive).map(expression);
     this.#all = users.map(expression);
+    this.#prefixes = ["_", `_${registration.id}_`];
+    this.#namespaces = users.map(({ regex }) => regex).join(", ") || "none";
   }
 
   /** Whether a user is one that the application service alone can have made. */
@@ -55,8 +60,14 @@ export class OwnUsers {
     const userId = user.startsWith("@") ? user : `@${user}${this.#server}`;
     parseUserId(userId);
     if (userId === this.bot || this.#isAmong(userId, this.#all)) return userId as UserID;
+    const localpart = userId.endsWith(this.#server) ? userId.slice(1, -this.#server.length) : "";
+    const meant = this.#prefixes.map((prefix) => `${prefix}${localpart}`)
+      .find((each) => localpart !== "" && this.#isAmong(`@${each}${this.#server}`, this.#all));
+    const mend = meant === undefined ? "name a user of these" : `did you mean ${meant}?`;
     throw new ValueError(
-      `Cannot act as ${userId}: the namespaces of the registration do not have it, or it is of another server`,
+      `Cannot act as ${userId}: the registration's namespaces of users are ${this.#namespaces}, on ${
+        this.#server.slice(1)
+      }; ${mend}`,
     );
   }
 

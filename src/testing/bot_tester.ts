@@ -9,6 +9,7 @@
 import type { StartOptions, Store } from "../../mod.ts";
 import { type Clock, systemClock } from "../base/clock.ts";
 import type { Logger } from "../base/log.ts";
+import { hintAt, type Hints } from "../errors/hints.ts";
 import { checkOptions } from "../errors/known_names.ts";
 import { MatrixError, ValueError } from "../errors/matrix_error.ts";
 import { MemoryStore } from "../store/base/mod.ts";
@@ -87,6 +88,28 @@ const ROUNDS = 400;
 const PATIENCE = 5_000;
 const BOT = "bot";
 
+const ROOM = "const room = await tester.room(user), then room.say(text)";
+
+/** What other tests of bots do, and what to write here. */
+export const BOT_TESTER_HINTS = {
+  say: ROOM,
+  send: ROOM,
+  sendText: ROOM,
+  createUser: ROOM,
+  createRoom: ROOM,
+  expect: "room.expect(text), of tester.room(user)",
+  advance: "tester.pass(ms)",
+  tick: "tester.pass(ms)",
+} as const;
+
+/** What clients do in rooms, and what to write here. */
+export const TEST_ROOM_HINTS = {
+  roomId: "room.id",
+  sendText: "room.say(text)",
+  sendMessage: "room.say(text)",
+  reply: "room.say(text, { replyTo })",
+} as const;
+
 /**
  * Tries a bot on a homeserver in the process, without any permission, in a time that the test moves.
  *
@@ -127,7 +150,9 @@ export class BotTester {
    */
   constructor(make: (options: TestedBotOptions) => TestedBot) {
     if (typeof make !== "function") {
-      throw new ValueError("Cannot try a bot: it takes a function that makes the bot of its options");
+      throw new ValueError(
+        "Cannot try a bot: it takes a function that makes the bot; write new BotTester((options) => new Bot(options))",
+      );
     }
     this.#make = make;
     this.clock = new TestClock();
@@ -379,10 +404,27 @@ export class BotTester {
     return this.#user(name).userId;
   }
 
-  /** Stops the bot, and closes the homeserver. */
-  async [Symbol.asyncDispose](): Promise<void> {
+  /**
+   * Stops the bot, and closes the homeserver.
+   *
+   * @example
+   * ```ts
+   * import { Bot } from "@greenroom/matrix/bot";
+   * import { BotTester } from "@greenroom/matrix/testing";
+   *
+   * const tester = new BotTester((options) => new Bot(options));
+   * await tester.start();
+   * await tester.close(); // or `await using tester = …`
+   * ```
+   */
+  async close(): Promise<void> {
     await this.#end();
-    await this.homeserver[Symbol.asyncDispose]();
+    await this.homeserver.close();
+  }
+
+  /** Stops the bot, and closes the homeserver, as {@linkcode BotTester.close} does. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
   }
 
   async #end(): Promise<void> {
@@ -686,3 +728,12 @@ function readAs(content: JsonObject): Pick<TestedMessage, "text" | "html" | "con
     content,
   };
 }
+
+hintAt(BotTester.prototype, "a tester of bots", BOT_TESTER_HINTS);
+hintAt(TestRoom.prototype, "a room of a tester", TEST_ROOM_HINTS);
+
+/** @internal Names of other tests, for the compiler. */
+export interface BotTester extends Hints<typeof BOT_TESTER_HINTS> {}
+
+/** @internal Names of clients, for the compiler. */
+export interface TestRoom extends Hints<typeof TEST_ROOM_HINTS> {}

@@ -7,6 +7,7 @@
  */
 
 import { systemClock } from "../base/clock.ts";
+import { hintAt, type Hints } from "../errors/hints.ts";
 import { checkOptions, type OptionNames } from "../errors/known_names.ts";
 import { ValueError } from "../errors/matrix_error.ts";
 import type { DeviceID, RoomID, UserID } from "../types/ids.ts";
@@ -62,6 +63,34 @@ export interface CreateUserOptions {
    */
   readonly serverName?: string;
 }
+
+/** What homeservers of other tests have, and what to write here. */
+export const HOMESERVER_HINTS = {
+  url: "homeserver.baseUrl",
+  homeserverUrl: "homeserver.baseUrl",
+  stop: "homeserver.close()",
+  shutdown: "homeserver.close()",
+  start: "new Homeserver(), which runs; homeserver.listen() for programs of their own",
+  register: "homeserver.createUser(localpart)",
+  registerUser: "homeserver.createUser(localpart)",
+  addUser: "homeserver.createUser(localpart)",
+  createRoom: "client.createRoom(), of a user's client",
+  sendText: "client.sendText(), of a user's client",
+} as const;
+
+const CLIENT_OF =
+  "new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken: user.accessToken })";
+
+/** What clients of a user do. */
+export const TEST_USER_HINTS = {
+  client: CLIENT_OF,
+  sendText: CLIENT_OF,
+  sendMessage: CLIENT_OF,
+  createRoom: CLIENT_OF,
+  joinRoom: CLIENT_OF,
+  mxid: "user.userId",
+  token: "user.accessToken",
+} as const;
 
 const USER: OptionNames<CreateUserOptions> = {
   ...{ password: true, displayname: true, deviceId: true, serverName: true },
@@ -226,7 +255,9 @@ export class Homeserver implements AsyncDisposable {
     if (displayname !== undefined) user.profile.set("displayname", displayname);
     const device = this.#state.addDevice(user, deviceId, undefined);
     const session = this.#state.sessions.open(user, device);
-    return { userId: user.id, deviceId: device.id, accessToken: session.token, password };
+    const made = { userId: user.id, deviceId: device.id, accessToken: session.token, password };
+    hintAt(made, "a user of the homeserver for tests", TEST_USER_HINTS);
+    return made as TestUser;
   }
 
   /**
@@ -381,12 +412,27 @@ export class Homeserver implements AsyncDisposable {
     return this.#state.user(userId).devices.get(deviceId)?.inbox.map(({ event }) => event) ?? [];
   }
 
-  /** Closes the homeserver: waiting syncs return, and later requests fail. */
-  async [Symbol.asyncDispose](): Promise<void> {
+  /**
+   * Closes the homeserver: waiting syncs return, and later requests fail.
+   *
+   * @example
+   * ```ts
+   * import { Homeserver } from "@greenroom/matrix/testing";
+   *
+   * const homeserver = new Homeserver();
+   * await homeserver.close(); // or `await using homeserver = …`
+   * ```
+   */
+  async close(): Promise<void> {
     this.faults.clear();
     this.#state.close();
     await this.#listener?.shutdown();
     this.#listener = undefined;
+  }
+
+  /** Closes the homeserver, as {@linkcode Homeserver.close} does. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
   }
 
   async #handle(raw: RawRequest): Promise<Response> {
@@ -404,6 +450,15 @@ export class Homeserver implements AsyncDisposable {
     return response;
   }
 }
+
+hintAt(Homeserver.prototype, "a homeserver for tests", HOMESERVER_HINTS);
+hintAt(Homeserver, "Homeserver", { start: "new Homeserver()", listen: "new Homeserver(), and its listen()" });
+
+/** @internal Names of other tests, for the compiler. */
+export interface Homeserver extends Hints<typeof HOMESERVER_HINTS> {}
+
+/** @internal What clients of a user do, for the compiler. */
+export interface TestUser extends Hints<typeof TEST_USER_HINTS> {}
 
 function bearerOf({ headers, url }: RawRequest): string {
   return headers.get("authorization")?.replace(/^Bearer /, "") ?? url.searchParams.get("access_token") ?? "";

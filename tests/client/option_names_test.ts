@@ -40,7 +40,7 @@ Deno.test("Whatever is made refuses options that there are not, and names the ne
         () => new Homeserver().faults.add(given({ kind: "drop", match: { url: "x" } })),
         "no option match.url",
       ],
-      [() => new BotTester(given({})), "it takes a function that makes the bot"],
+      [() => new BotTester(given({})), "write new BotTester((options) => new Bot(options))"],
       [() => createRegistration(given({ id: "a", url, servername: "x" })), "did you mean serverName?"],
       [() => new Appservice(given({ ...bridge, maxActin: 1 })), "did you mean maxActing?"],
       [

@@ -1,0 +1,95 @@
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import { ValueError } from "@greenroom/matrix";
+import { Appservice, createRegistration } from "@greenroom/matrix/appservice";
+import { Bot } from "@greenroom/matrix/bot";
+import { BotTester, Homeserver } from "@greenroom/matrix/testing";
+import { APPSERVICE_HINTS } from "../../src/appservice/appservice.ts";
+import { BOT_TESTER_HINTS, TEST_ROOM_HINTS } from "../../src/testing/bot_tester.ts";
+import { HOMESERVER_HINTS, TEST_USER_HINTS } from "../../src/testing/homeserver.ts";
+import { complaintsOf } from "../types/compiler.ts";
+
+const SERVICE = {
+  registration: createRegistration({ id: "irc", url: "http://localhost:9000", serverName: "localhost" }),
+  serverName: "localhost",
+  baseUrl: "https://localhost",
+};
+
+function assertHints(of: object, hints: Readonly<Record<string, string>>): void {
+  for (const [name, here] of Object.entries(hints)) {
+    const read = () => (of as Record<string, unknown>)[name];
+    assertThrows(read, ValueError, `has no such member; write ${here}`);
+  }
+}
+
+Deno.test("An application service, and what tests use, say what to write for members of other libraries", async () => {
+  await using homeserver = new Homeserver();
+  await using appservice = new Appservice(SERVICE);
+  await using tester = new BotTester((options) => new Bot(options));
+  assertHints(appservice, APPSERVICE_HINTS);
+  assertHints(homeserver, HOMESERVER_HINTS);
+  assertHints(Homeserver, { start: "new Homeserver()" });
+  assertHints(homeserver.createUser("alice"), TEST_USER_HINTS);
+  assertHints(tester, BOT_TESTER_HINTS);
+  assertHints(await tester.room("alice"), TEST_ROOM_HINTS);
+});
+
+Deno.test("What is made with hints is compared and copied as without", () => {
+  const made = new Homeserver().createUser("alice", { password: "a", deviceId: "A" });
+  const { accessToken } = made;
+  assertEquals(made, { userId: "@alice:localhost", deviceId: "A", accessToken, password: "a" });
+  assertEquals(structuredClone(made), { ...made });
+});
+
+Deno.test("The compiler says what to write for members of other bridges and tests", async () => {
+  const said = await complaintsOf(`
+    import type { Appservice } from "@greenroom/matrix/appservice";
+    import { BotTester, Homeserver } from "@greenroom/matrix/testing";
+    declare const appservice: Appservice;
+    declare const tester: BotTester;
+    const homeserver = new Homeserver();
+    appservice.ghost("_irc_bob");
+    appservice.listen(9000);
+    await homeserver.stop();
+    await homeserver.createUser("alice").sendText("!a:b", "Hello");
+    await tester.say("!ping");
+    const { sendText } = await tester.room("alice");
+    sendText("!ping");
+  `);
+  for (
+    const here of [
+      APPSERVICE_HINTS.ghost,
+      APPSERVICE_HINTS.listen,
+      HOMESERVER_HINTS.stop,
+      TEST_USER_HINTS.sendText.slice(0, 20),
+      BOT_TESTER_HINTS.say,
+      TEST_ROOM_HINTS.sendText,
+    ]
+  ) assert(said.includes(`WriteInstead<"${here}`), `${here}: ${said}`);
+});
+
+Deno.test("An application service says whom it may act as, and that it does not listen by itself", async () => {
+  await using appservice = new Appservice(SERVICE);
+  assertThrows(
+    () => appservice.intent("irc_bob"),
+    ValueError,
+    "Cannot act as @irc_bob:localhost: the registration's namespaces of users are @_irc_.*:localhost, on localhost; did you mean _irc_bob?",
+  );
+  assertThrows(() => appservice.intent("bob"), ValueError, "did you mean _irc_bob?");
+  assertThrows(() => appservice.intent("@bob:elsewhere"), ValueError, "name a user of these");
+  const started = appservice.start(9_000 as never);
+  assertEquals(
+    await started.catch(({ message }) => message),
+    "Cannot start: it does not listen by itself; write Deno.serve({ port }, appservice.fetch) before start()",
+  );
+});
+
+Deno.test("close() of the homeserver and of a tester ends both, as leaving their block does", async () => {
+  const homeserver = new Homeserver();
+  const fetch = () => homeserver.fetch(`${homeserver.baseUrl}/_matrix/client/versions`);
+  assert((await (await fetch()).json()).versions.length > 0);
+  await homeserver.close();
+  assertEquals(await fetch().then(() => "answered", () => "refused"), "refused");
+  const tester = new BotTester((options) => new Bot(options));
+  await tester.start();
+  await tester.close();
+});
