@@ -14,7 +14,7 @@ import {
   isPartOf,
   PillText,
   readStructuredCommand,
-} from "./commands/mod.ts";
+} from "./commands/commands.ts";
 import type { RoomID, UserID } from "../../types.ts";
 import { Context, type Found } from "./context/mod.ts";
 import type { Kit } from "./kit.ts";

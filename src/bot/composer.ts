@@ -9,7 +9,13 @@
 import { ValueError } from "../../mod.ts";
 import type { MatrixEvent } from "../../types.ts";
 import { checkFunction } from "../errors/known_names.ts";
-import { type Args, type Command, type CommandOptions, parsePattern, type Schemas } from "./commands/mod.ts";
+import {
+  type Args,
+  type Command,
+  type CommandOptions,
+  parsePattern,
+  type Schemas,
+} from "./commands/commands.ts";
 import { CALL, COMMAND, type Context } from "./context/mod.ts";
 import {
   checkQueries,

@@ -41,7 +41,7 @@ export {
   type RequiredNames,
   type Schemas,
   type StructuredCommand,
-} from "./commands/mod.ts";
+} from "./commands/commands.ts";
 export type { BotBehaviour, BotHost, BotOptions, BotStartOptions, HostedBotOptions } from "./bot_options.ts";
 export type { PendingReminder, RemindersAPI } from "./timers/timers.ts";
 export {
@@ -142,7 +142,7 @@ export {
   type TombstoneEvent,
   updateServerAcl,
   type UpdateServerAclOptions,
-} from "./moderation/mod.ts";
+} from "./moderation/moderation.ts";
 export {
   closeMarkdown,
   escapeMarkdown,

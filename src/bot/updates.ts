@@ -12,7 +12,7 @@ import { type EventType, type MatrixEvent, type RoomID, SyncStream } from "../..
 import type { Kit } from "./kit.ts";
 import type { HandledUpdate } from "./observe.ts";
 import { answerBuiltIn, CANCEL, CommandFinder, isBuiltIn } from "./command_finder.ts";
-import { hiddenNames } from "./commands/mod.ts";
+import { hiddenNames } from "./commands/commands.ts";
 import { type Composer, HEARS_EDITS, type Next } from "./composer.ts";
 import { ALWAYS } from "./conversations/conversations.ts";
 import {

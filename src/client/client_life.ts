@@ -24,7 +24,7 @@ import type { AccountAPI, SessionAPI } from "../api/account/account.ts";
 import { alarm } from "../base/clock.ts";
 import { ClientEndedError, ValueError } from "../errors/matrix_error.ts";
 
-/** The operations that begin or end something; `syncer_facade.ts` and `src/api/account/` make the plain ones. */
+/** The operations that begin or end something; `client_operations.ts` and `src/api/account/` make the plain ones. */
 export type LifeAPI =
   & Pick<SyncerAPI, "start" | "stop" | "syncOnce">
   & Pick<SessionAPI, "logout" | "logoutAll">

@@ -1,24 +1,47 @@
 /**
- * The operations of a client: they store what they learn of a room's state, and encrypt for
- * encrypted rooms.
+ * The operations of a client. Those of {@link SyncerAPI} are requests to the actors, and entries of the handler
+ * registry; all others store what they learn of a room's state, and encrypt for encrypted rooms.
  *
  * @module
  */
 
+import type {
+  Delivered,
+  Deliverer,
+  DispatcherHandlers,
+  Handler,
+  HandlerOptions,
+  HandlerRegistry,
+  Task,
+} from "../actors/dispatcher/dispatcher.ts";
+import { type Actor, type ActorRef, isInside, unwrapped } from "../actors/kernel/mod.ts";
 import type { StateStore } from "../actors/store/mod.ts";
+import type { SyncerHandlers } from "../actors/syncer/syncer.ts";
 import { profileAPI } from "../api/account/account.ts";
 import { type AllAPI, type ClientAPI, clientAPI, RAW_NAMES, type RawAPI } from "../api/api.ts";
+import { currentCall } from "../base/handler_call.ts";
+import type { Logger } from "../base/log.ts";
+import { callSite } from "../base/own_code.ts";
+import { untilSignal } from "../base/until_signal.ts";
 import { attachmentCipher } from "../crypto/attachments/attachments.ts";
+import { checkOptions, type OptionNames } from "../errors/known_names.ts";
+import { ValueError } from "../errors/matrix_error.ts";
+import type { MatrixEvent } from "../types/events/event.ts";
+import { unknownType } from "../types/events/event_of.ts";
+import {
+  canBeOfClass,
+  classOf,
+  type EventType,
+  type EventTypeRef,
+  typeName,
+} from "../types/events/event_type.ts";
+import { isJsonObject } from "../types/json.ts";
 import type { ClientBasics } from "./client_basics.ts";
 import type { ClientLife } from "./client_life.ts";
 import { encryptingAPI, EncryptionSends } from "./encrypting_api.ts";
 import { notingEncryption, notingMembers, storeUpdatingAPI } from "./store_updating_api.ts";
-import type { SyncerAPI } from "./syncer_api.ts";
-import { syncerFacade } from "./syncer_facade.ts";
-import { currentCall } from "../base/handler_call.ts";
-import { callSite } from "../base/own_code.ts";
-import { ValueError } from "../errors/matrix_error.ts";
 import { SIGNATURES } from "./signatures.ts";
+import type { DispatchManualOptions, InternalEventOptions, SyncerAPI } from "./syncer_api.ts";
 
 /**
  * Makes a client's operations, as its own parts call them.
@@ -125,4 +148,131 @@ function counted(operation: Operation): Operation {
     return call !== undefined && result instanceof Promise ? call.begin(result, callSite(called)) : result;
   };
   return called;
+}
+
+/** The actors that the calls go to. */
+interface FacadeCore {
+  /** Asks for what is new. */
+  readonly syncer: ActorRef<SyncerHandlers>;
+  /** Brings it to handlers, who must not wait for themselves. */
+  readonly dispatcher: Actor<DispatcherHandlers>;
+  /** Brings single events to handlers. */
+  readonly deliverer: Deliverer;
+}
+
+const INTERNAL: OptionNames<InternalEventOptions> = { customType: true };
+const MANUAL: OptionNames<DispatchManualOptions> = { includeGlobalHandlers: true, forceSynchronous: true };
+
+/**
+ * Makes the operations of syncing and of handlers.
+ *
+ * @param life Has the actors of now; a signal closes it.
+ * @param registry The handlers.
+ * @param log Gets warnings.
+ */
+export function syncerFacade(
+  life: { readonly core: FacadeCore; close(): Promise<void> },
+  registry: HandlerRegistry,
+  log: Logger,
+): SyncerAPI {
+  const internal: SyncerAPI["dispatchInternalEvent"] = (eventType, data, options = {}) => {
+    checkOptions(options, INTERNAL, "dispatch an event");
+    const { customType = eventType } = options;
+    return promises(life.core.deliverer.manual(refOf(customType), data as Delivered, { toAll: false }));
+  };
+  const add: HandlerRegistry["add"] = (type, handler, options) => {
+    registry.add(type, handler, options);
+    const unknown = type === undefined ? undefined : unknownType(type);
+    if (unknown === undefined) return;
+    const { nearest } = unknown;
+    log.warn("A handler waits for a type of event that Matrix does not have", {
+      type: typeName(type as EventType),
+      mend: nearest === undefined
+        ? "if others send it, name its class too: eventType(type, class)"
+        : `did you mean ${nearest}?`,
+    });
+  };
+  return {
+    async start({ signal, signals = false, ...settings } = {}) {
+      if (signal?.aborted) return;
+      const run = () => unwrapped(life.core.syncer.run(settings, { signal }));
+      await untilSignal(run, { signals, close: () => life.close(), log });
+    },
+    async stop() {
+      const stopped = life.core.syncer.end();
+      if (isInside([life.core.dispatcher])) stopped.catch(() => {}); // the handler that calls is one the stop may wait for
+      else await stopped;
+    },
+    async syncOnce({ signal, passTimeout: _, ...settings } = {}) {
+      const { events, isSettled } = await unwrapped(life.core.syncer.once(settings, { signal }));
+      signal?.throwIfAborted();
+      return { events, rounds: 1, left: isSettled ? undefined : "handlers" };
+    },
+
+    addEventHandler(...args: unknown[]): void {
+      const { type, handler, options } = handlerArguments(args);
+      add(type, handler, options);
+    },
+    removeEventHandler(...args: unknown[]): void {
+      const { type, handler } = handlerArguments(args);
+      registry.remove(type, handler);
+    },
+    on: ((...given: unknown[]) => {
+      const [first] = given;
+      if (typeof first !== "function" && given.length === 1) return decorator(add, first as EventType);
+      const args = handlerArguments(typeof first === "function" ? [first] : given);
+      add(args.type, args.handler, args.options);
+      return args.handler;
+    }) as SyncerAPI["on"],
+
+    dispatchEvent: (event: MatrixEvent, source) => promises(life.core.deliverer.event({ ...event, source })),
+    dispatchInternalEvent: internal,
+    runInternalEvent: async (eventType, data, options) => {
+      await Promise.all(internal(eventType, data, options));
+    },
+    dispatchManualEvent(eventType, data, options = {}) {
+      checkOptions(options, MANUAL, "dispatch an event");
+      const { includeGlobalHandlers = false, forceSynchronous = false } = options;
+      const toAll = includeGlobalHandlers && !canBeOfClass(eventType, "internal");
+      const tasks = life.core.deliverer.manual(refOf(eventType), data as Delivered, { toAll });
+      return promises(forceSynchronous ? tasks : tasks.filter(({ waitSync }) => waitSync));
+    },
+    async handleSync(data) {
+      if (!isJsonObject(data) || typeof data.next_batch !== "string") {
+        throw new ValueError("Cannot handle the sync response: it has no next_batch");
+      }
+      const batch = await unwrapped(life.core.syncer.take(structuredClone(data))); // events are tagged in place
+      return [life.core.dispatcher.settled(batch).catch(() => {})]; // why it was closed or failed is in `done`
+    },
+  };
+}
+
+function decorator(add: HandlerRegistry["add"], type: EventType): unknown {
+  return <H extends Handler<never>>(handler: H, context?: ClassMethodDecoratorContext): H => {
+    if (context === undefined) add(type, handler);
+    else {
+      context.addInitializer(function () {
+        add(type, handler.bind(this) as Handler<never>);
+      });
+    }
+    return handler;
+  };
+}
+
+/** A handler alone is one of all events. */
+function handlerArguments(args: readonly unknown[]) {
+  const [type, handler, options] = typeof args[0] === "function" ? [undefined, ...args] : args;
+  return {
+    type: type as EventType | undefined,
+    handler: handler as Handler<never>,
+    options: options as HandlerOptions | undefined,
+  };
+}
+
+function refOf(type: EventType): EventTypeRef {
+  return { type: typeName(type), class: classOf(type) };
+}
+
+function promises(tasks: readonly Task[]): Promise<void>[] {
+  return tasks.map(({ done }) => done.then(() => {}));
 }

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { ActorError, ActorStoppedError } from "../../src/actors/kernel/actor_error.ts";
+import { ActorError, ActorStoppedError } from "../../src/actors/kernel/supervisor.ts";
 import { Housekeeping } from "../../src/client/housekeeping.ts";
 import type { StoreMutation } from "../../src/store/base/store.ts";
 import { recordingLogger } from "../actors/kernel/support.ts";

@@ -17,7 +17,7 @@ import {
 import type { EventID, RoomID, UserID } from "@greenroom/matrix/types";
 import { encodeRecoveryKey } from "../../../src/crypto/secrets/recovery_key.ts";
 import { describe } from "../../kill/answering.ts";
-import { ActorError } from "../../../src/actors/kernel/actor_error.ts";
+import { ActorError } from "../../../src/actors/kernel/supervisor.ts";
 import type { Chance } from "../core/chance.ts";
 import { Ambushes } from "../world/ambushes.ts";
 import { watchClosing } from "../world/closing.ts";

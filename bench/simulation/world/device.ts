@@ -11,7 +11,7 @@ import { IdentityChangedError } from "@greenroom/matrix/errors";
 import type { DeviceID, EventID, RoomID, UserID } from "@greenroom/matrix/types";
 import { describe } from "../../kill/answering.ts";
 import type { LedgerEntry } from "../../kill/ledger.ts";
-import { ActorError } from "../../../src/actors/kernel/actor_error.ts";
+import { ActorError } from "../../../src/actors/kernel/supervisor.ts";
 import { type Account, type Login, tokensOf } from "./account.ts";
 import { teach } from "./application.ts";
 import type { Disk } from "../disks/disk.ts";

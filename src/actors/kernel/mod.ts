@@ -19,7 +19,8 @@ export {
   ActorStoppedError,
   fatal,
   reasonOf,
+  supervise,
+  type Supervisor,
   unwrapped,
-} from "./actor_error.ts";
+} from "./supervisor.ts";
 export { spawn } from "./spawn.ts";
-export { supervise, type Supervisor } from "./supervisor.ts";

@@ -17,7 +17,7 @@ import {
   runInside,
   type TurnContext,
 } from "./actor.ts";
-import { ActorError, ActorStoppedError, FatalError } from "./actor_error.ts";
+import { ActorError, ActorStoppedError, FatalError } from "./supervisor.ts";
 
 /** What an actor is made of. */
 export interface SpawnOptions<H extends Handlers<H>> {

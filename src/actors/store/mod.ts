@@ -4,11 +4,16 @@
  * @module
  */
 
-export { type OpenableStore, openedStore, type OpenStore, storeOpener } from "./opener.ts";
+export {
+  type OpenableStore,
+  openedStore,
+  type OpenStore,
+  type StateUpdates,
+  storeOpener,
+} from "./state_updates.ts";
 export { type AnyDelivery, deliveryOf, keptOf, nextTry, type QuarantineRecord, told } from "./quarantine.ts";
 export { namesOf, shownAmong, type ShownEvents, wasShown, withShown } from "./shown_events.ts";
 export { StateStore, UPDATES } from "./state_store.ts";
-export type { StateUpdates } from "./state_updates.ts";
 export { spawnStore, type StoreHandlers } from "./store_actor.ts";
 export type {
   CommittedSync,

@@ -18,10 +18,9 @@ import { Membership } from "../../types/enums.ts";
 import type { RoomMemberContent } from "../../types/content/room_state_content.ts";
 import type { RoomID, UserID } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
-import { type OpenableStore, openedStore } from "./opener.ts";
+import { type OpenableStore, openedStore, StateUpdates } from "./state_updates.ts";
 import { Misfit, UNNOTED } from "../../types/checks/shape.ts";
 import { roomMember } from "../../types/checks/state_shapes.ts";
-import { StateUpdates } from "./state_updates.ts";
 
 /** Stores what was sent and read; for the client alone. */
 export const UPDATES: unique symbol = Symbol("updates");

@@ -7,8 +7,14 @@
 import { ValueError } from "../../../mod.ts";
 import { checkOptions, type OptionNames } from "../../errors/known_names.ts";
 import type { PillText } from "./pills.ts";
-import { ARGUMENT_TYPES, type ArgumentType, isArgumentType, readArgument } from "./argument_types.ts";
-import type { ArgumentSchema, CommandOptions } from "./pattern.ts";
+import {
+  ARGUMENT_TYPES,
+  type ArgumentSchema,
+  type ArgumentType,
+  type CommandOptions,
+  isArgumentType,
+  readArgument,
+} from "./pattern.ts";
 
 /** An argument of a command. */
 export interface Parameter {
@@ -150,22 +156,6 @@ export function chosenOf(commands: readonly Command[], { name, rest }: Invocatio
     [words, after] = [`${words} ${next.toLowerCase()}`, left.trimStart()];
   }
   return chosen;
-}
-
-/**
- * Names of commands that are never found, since another that comes before has the name: trees that
- * are used in one bot may have the same.
- */
-export function hiddenNames(commands: readonly Command[]): ReadonlySet<string> {
-  const first = new Map<string, Command>();
-  const hidden = new Set<string>();
-  for (const command of commands) {
-    for (const name of command.names) {
-      if ((first.get(name) ?? command) !== command) hidden.add(name);
-      else first.set(name, command);
-    }
-  }
-  return hidden;
 }
 
 /** Whether a name is the beginning of that of a command. */

@@ -17,7 +17,7 @@ import type {
   UserID,
 } from "../../../types.ts";
 import { checkOptions } from "../../errors/known_names.ts";
-import { type Arguments, type Command, usageOf } from "../commands/mod.ts";
+import { type Arguments, type Command, usageOf } from "../commands/commands.ts";
 import type { Kit } from "../kit.ts";
 import {
   checkQueries,

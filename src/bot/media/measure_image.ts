@@ -5,7 +5,7 @@
  */
 
 import { ValueError } from "../../../mod.ts";
-import { colourTable, LITTLE_ENDIAN } from "./decode_gif.ts";
+import { colourTable, LITTLE_ENDIAN } from "./pixels.ts";
 import { pngChunks } from "./image_parts.ts";
 
 /** The result of {@link measureImage}. */

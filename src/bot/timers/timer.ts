@@ -1,12 +1,13 @@
 /**
- * A timer as it is stored, and its key: that begins with the time, so that the next one comes first.
+ * A timer as it is stored, with its key, which begins with the time, so that the next one comes first; and the work
+ * of timers: what is under way, and what has to be done again.
  *
  * @module
  */
 
-import { type Client, defineSession } from "../../../mod.ts";
+import { type Client, type Clock, defineSession, MatrixRequestError, NetworkError } from "../../../mod.ts";
 import type { EventID, MemberEvent, RoomID, UserID } from "../../../types.ts";
-import type { ConversationEnding } from "../run/mod.ts";
+import { type ConversationEnding, isCutOff } from "../run/mod.ts";
 
 /** An invitation that is accepted. */
 export interface Accepted {
@@ -93,4 +94,110 @@ export function nameOf(key: string): string {
 /** The time of a timer, by its key. */
 export function dueOf(key: string): number {
   return Date.parse(key.split("|", 1)[0] ?? "");
+}
+
+/** How many are done side by side. */
+const AT_ONCE = 20;
+/** When to do again what the store did not take, in milliseconds. */
+const RETRY = 5_000;
+/** When to do again what failed because the homeserver is away: at first, and when that is long. */
+const AWAY = 30_000;
+const LONG_AWAY = 300_000;
+/** How late it is given up: then it is not the homeserver. */
+const GIVEN_UP = 30 * 86_400_000;
+/** How many errors may be the cause of one another. */
+const MAX_CAUSES = 10;
+
+/** Jobs by name: each is done once at a time, and not before it may be done again. */
+export class Jobs {
+  readonly #client: Client;
+  readonly #ended: () => void;
+  readonly #busy = new Map<string, Promise<void>>();
+  /** When what failed, or was cut off, may be done again. */
+  readonly #again = new Map<string, number>();
+
+  /**
+   * @param client Measures the time.
+   * @param ended Called when one has ended.
+   */
+  constructor(client: Client, ended: () => void) {
+    this.#client = client;
+    this.#ended = ended;
+  }
+
+  /** Whether no more can be begun. */
+  get isFull(): boolean {
+    return this.#busy.size >= AT_ONCE;
+  }
+
+  /** When one may be begun, in milliseconds since the epoch; `Infinity`: when it has ended. */
+  freeAt(name: string): number {
+    return this.#busy.has(name) ? Infinity : this.#again.get(name) ?? 0;
+  }
+
+  begin(name: string, work: () => Promise<void>): void {
+    this.#again.delete(name);
+    const done = work().catch((error) => {
+      this.#client.log.warn("A timer waits", { error });
+      this.#again.set(name, this.#client.api.clock.now() + RETRY);
+    });
+    const ended = done.finally(() => {
+      this.#busy.delete(name);
+      this.#ended();
+    });
+    this.#busy.set(name, ended);
+  }
+
+  /** Resolves when all that are under way have ended. */
+  async idle(): Promise<void> {
+    await Promise.all(this.#busy.values());
+  }
+
+  /**
+   * Has one that failed be done again, if it may succeed then: when the homeserver may be back, or,
+   * if the bot was cut off, at its next start.
+   *
+   * @param due Its time, in milliseconds since the epoch.
+   * @returns Whether it is.
+   */
+  retries(name: string, due: number, error: unknown): boolean {
+    const now = this.#client.api.clock.now();
+    if (isCutOff(error)) this.#again.set(name, LAST);
+    else if (isPassing(error) && now - due < GIVEN_UP) {
+      this.#again.set(name, now + Math.min(Math.max(AWAY, (now - due) / 10), LONG_AWAY));
+    } else return false;
+    return true;
+  }
+
+  /** Lets all be begun again: a start. */
+  forget(): void {
+    this.#again.clear();
+  }
+}
+
+/** Whether the homeserver is away, or has too much to do; an error of encryption says so by its cause. */
+export function isPassing(error: unknown): boolean {
+  for (let each = error, depth = 0; each instanceof Error && depth < MAX_CAUSES; each = each.cause, depth++) {
+    if (each instanceof NetworkError) return true;
+    if (each instanceof MatrixRequestError) return each.status >= 500 || each.status === 429;
+  }
+  return false;
+}
+
+/**
+ * Waits until work has ended, or the time is over: then it goes on, and what it fails with is not
+ * told any more.
+ *
+ * @param ms The time, in milliseconds.
+ * @returns Whether it has ended.
+ * @throws What the work throws in time.
+ */
+export async function within(clock: Clock, ms: number, work: Promise<unknown>): Promise<boolean> {
+  const ended = new AbortController();
+  const late = clock.delay(Math.max(0, ms), { signal: ended.signal }).then(() => false, () => false);
+  try {
+    return await Promise.race([work.then(() => true), late]);
+  } finally {
+    ended.abort();
+  }
 }

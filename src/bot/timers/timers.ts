@@ -8,10 +8,9 @@
 import { Cron } from "croner";
 import { type Client, defineSession, type HandlerContext, ValueError } from "../../../mod.ts";
 import { isCutOff } from "../run/mod.ts";
-import { Jobs } from "./jobs.ts";
-import type { Reminders } from "./reminders.ts";
 import {
   type Due,
+  Jobs,
   keyOf,
   LAST,
   nameOf,
@@ -22,10 +21,10 @@ import {
   type TimerOf,
   TIMERS,
 } from "./timer.ts";
+import type { Reminders } from "./reminders.ts";
 
-export { isPassing, within } from "./jobs.ts";
+export { type Accepted, type Due, isPassing, type Reminder, type TimerOf, within } from "./timer.ts";
 export { type PendingReminder, Reminders, type RemindersAPI } from "./reminders.ts";
-export type { Accepted, Due, Reminder, TimerOf } from "./timer.ts";
 
 const SCHEDULES = defineSession<{ next: number; pattern: string }>({
   name: "bot.schedules",

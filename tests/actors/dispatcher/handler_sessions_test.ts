@@ -1,5 +1,5 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { ActorError } from "../../../src/actors/kernel/actor_error.ts";
+import { ActorError } from "../../../src/actors/kernel/supervisor.ts";
 import type { HandlerContext } from "../../../src/actors/dispatcher/handler_context.ts";
 import { ValueError } from "../../../src/errors/matrix_error.ts";
 import type { SessionDefinition, SessionScope } from "../../../src/types/events/define_session.ts";

@@ -5,7 +5,7 @@
  */
 
 import { type Actor, type Later, later, type TurnContext } from "../../../src/actors/kernel/actor.ts";
-import { fatal } from "../../../src/actors/kernel/actor_error.ts";
+import { fatal } from "../../../src/actors/kernel/supervisor.ts";
 import { spawn } from "../../../src/actors/kernel/spawn.ts";
 import { recordingLogger } from "./support.ts";
 

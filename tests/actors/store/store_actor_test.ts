@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import type { Actor } from "../../../src/actors/kernel/actor.ts";
-import { ActorError } from "../../../src/actors/kernel/actor_error.ts";
+import { ActorError } from "../../../src/actors/kernel/supervisor.ts";
 import { spawnStore, type StoreHandlers } from "../../../src/actors/store/store_actor.ts";
 import type { FormerRooms, RoomChange, SyncChange } from "../../../src/actors/store/store_protocol.ts";
 import type { StoredState } from "../../../src/store/device/records.ts";

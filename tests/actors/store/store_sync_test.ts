@@ -1,5 +1,5 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { ActorError } from "../../../src/actors/kernel/actor_error.ts";
+import { ActorError } from "../../../src/actors/kernel/supervisor.ts";
 import { spawnStore } from "../../../src/actors/store/store_actor.ts";
 import type { CommittedSync, RoomChange, SyncChange } from "../../../src/actors/store/store_protocol.ts";
 import { StoreError } from "../../../src/errors/store_error.ts";

@@ -17,7 +17,7 @@ import { ClearRooms } from "../../../src/actors/syncer/sync_progress.ts";
 import type { SyncRequests } from "../../../src/actors/syncer/syncer_options.ts";
 import { spawnSyncer } from "../../../src/actors/syncer/syncer.ts";
 import type { SyncerAPI } from "../../../src/client/syncer_api.ts";
-import { syncerFacade } from "../../../src/client/syncer_facade.ts";
+import { syncerFacade } from "../../../src/client/client_operations.ts";
 import { supervise, type Supervisor } from "../../../src/actors/kernel/supervisor.ts";
 import type { SyncOptions } from "../../../src/api/server/sync.ts";
 import { TestClock } from "../../../src/testing/mod.ts";

@@ -2,7 +2,7 @@ import { assertEquals, assertInstanceOf } from "@std/assert";
 import type { SyncCrypto } from "../../../src/actors/crypto/crypto_actor.ts";
 import type { CryptoInput } from "../../../src/crypto/engine/engine_parts.ts";
 import type { Decryption, RecoveredEvent } from "../../../src/crypto/megolm/decrypted.ts";
-import { ActorError } from "../../../src/actors/kernel/actor_error.ts";
+import { ActorError } from "../../../src/actors/kernel/supervisor.ts";
 import { DecryptionError } from "../../../src/errors/encryption_error.ts";
 import type { EncryptionInfo } from "../../../src/types/events/encryption_info.ts";
 import { type MessageEvent, SyncStream } from "../../../src/types/events/event.ts";

@@ -1,5 +1,5 @@
 import { assertEquals, assertInstanceOf } from "@std/assert";
-import { ActorError } from "../../../src/actors/kernel/actor_error.ts";
+import { ActorError } from "../../../src/actors/kernel/supervisor.ts";
 import { StoreError } from "../../../src/errors/store_error.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
 import { assertPending, rejectionOf } from "../kernel/support.ts";

@@ -2,7 +2,7 @@
 
 import { assertEquals, assertThrows } from "@std/assert";
 import { GifReader, GifWriter } from "omggif";
-import { decodeGif } from "../../../src/bot/media/decode_gif.ts";
+import { decodeGif } from "../../../src/bot/media/pixels.ts";
 import { concat } from "./images.ts";
 
 const PALETTE = Array.from({ length: 256 }, (_, at) => (at * 0x010305 + 0x102030) & 0xffffff);

@@ -1,10 +1,49 @@
 /**
- * What `!help` says.
+ * Commands: the help that is written of them, and which of them others hide.
  *
  * @module
  */
 
 import { type Command, isPartOf } from "./command.ts";
+
+export type {
+  Args,
+  ArgumentResult,
+  ArgumentSchema,
+  ArgumentSchemaProperties,
+  ArgumentType,
+  ArgumentTypes,
+  ArgumentValue,
+  Asking,
+  BareName,
+  CommandOptions,
+  FlagNames,
+  OptionalNames,
+  RequiredNames,
+  Schemas,
+} from "./pattern.ts";
+export {
+  type Arguments,
+  argumentsOf,
+  chosenOf,
+  type Command,
+  type Invocation,
+  invocationOf,
+  isPartOf,
+  type Parameter,
+  parsePattern,
+} from "./command.ts";
+export { PillText } from "./pills.ts";
+export {
+  type ArgumentDescription,
+  type ArgumentKind,
+  COMMAND_DESCRIPTION,
+  type CommandDescription,
+  type CommandState,
+  describeCommand,
+  readStructuredCommand,
+  type StructuredCommand,
+} from "./structured.ts";
 
 /** How a command is written. */
 export function usageOf({ name, usage }: Command, prefix: string): string {
@@ -50,4 +89,20 @@ function listOf(commands: readonly Command[], prefix: string): string {
 /** A name that somebody else wrote, as it can stand in Markdown. */
 function safe(name: string): string {
   return name.replaceAll(/[^\p{L}\p{N}_-]/gu, "").slice(0, 50);
+}
+
+/**
+ * Names of commands that are never found, since another that comes before has the name: trees that
+ * are used in one bot may have the same.
+ */
+export function hiddenNames(commands: readonly Command[]): ReadonlySet<string> {
+  const first = new Map<string, Command>();
+  const hidden = new Set<string>();
+  for (const command of commands) {
+    for (const name of command.names) {
+      if ((first.get(name) ?? command) !== command) hidden.add(name);
+      else first.set(name, command);
+    }
+  }
+  return hidden;
 }
