@@ -110,12 +110,12 @@ export class Bot {
       account: this.account,
       kind: this.#kind,
       options: {
-        baseUrl: this.#baseUrl,
         accessToken: this.token,
         encryption: this.#encrypted && EVERYBODY,
         lease: { duration: LEASE },
         log: this.#logger(),
         ...this.options,
+        baseUrl: this.#baseUrl,
         clock: mortal(this.options.clock ?? systemClock, death.signal),
         store: process.store(this.store),
         fetch: process.fetch(this.network.fetch),
