@@ -78,6 +78,7 @@ export {
   type ConfirmOptions,
   type ConfirmWords,
   Context,
+  ContextRoom,
   type DownloadFileOptions,
   EventContext,
   type FileOptions,

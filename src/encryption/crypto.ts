@@ -6,8 +6,6 @@
  * @module
  */
 
-import type { Hints } from "../errors/hints.ts";
-import type { CRYPTO_HINTS } from "./crypto_hints.ts";
 import type { ComparedDevice, CryptoDevice, LocalTrust } from "../crypto/devices/mod.ts";
 import type { Decryption, RecoveredEvent } from "../crypto/megolm/mod.ts";
 import type { OwnDeviceKeys, SentRoomEvent } from "../crypto/engine/engine.ts";
@@ -35,9 +33,6 @@ export interface EncryptOptions {
   /** Aborts the call. */
   signal?: AbortSignal;
 }
-
-/** @internal Names of other libraries, for the compiler. */
-export interface Crypto extends Hints<typeof CRYPTO_HINTS> {}
 
 /** End-to-end encryption of one device. A client makes its own with the option `encryption`. */
 export interface Crypto extends IdentityCrypto, VerificationCrypto, HistoryCrypto {

@@ -5,8 +5,6 @@
  * @module
  */
 
-import { hintAt, type Hints } from "../errors/hints.ts";
-import { CRYPTO_HINTS } from "./crypto_hints.ts";
 import { abortable } from "@std/async/abortable";
 import {
   type CryptoStartOptions,
@@ -384,8 +382,3 @@ export class Encryption implements CryptoMachine, Lifecycle {
     if (this.#client.hasToken && !this.#client.isDurable) this.#warnings.volatile();
   }
 }
-
-hintAt(Encryption.prototype, "client.crypto", CRYPTO_HINTS);
-
-/** @internal Names of other libraries, for the compiler. */
-export interface Encryption extends Hints<typeof CRYPTO_HINTS> {}

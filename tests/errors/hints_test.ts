@@ -1,10 +1,9 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import { Client, ValueError } from "@greenroom/matrix";
+import { ValueError } from "@greenroom/matrix";
 import { Appservice, createRegistration } from "@greenroom/matrix/appservice";
 import { Bot } from "@greenroom/matrix/bot";
 import { BotTester, Homeserver } from "@greenroom/matrix/testing";
 import { APPSERVICE_HINTS } from "../../src/appservice/appservice.ts";
-import { CRYPTO_HINTS } from "../../src/encryption/crypto_hints.ts";
 import { BOT_TESTER_HINTS, TEST_ROOM_HINTS } from "../../src/testing/bot_tester.ts";
 import { HOMESERVER_HINTS, TEST_USER_HINTS } from "../../src/testing/homeserver.ts";
 import { complaintsOf } from "../types/compiler.ts";
@@ -22,12 +21,10 @@ function assertHints(of: object, hints: Readonly<Record<string, string>>): void 
   }
 }
 
-Deno.test("Encryption, application services, and what tests use, say what to write for members of other libraries", async () => {
+Deno.test("An application service, and what tests use, say what to write for members of other libraries", async () => {
   await using homeserver = new Homeserver();
   await using appservice = new Appservice(SERVICE);
   await using tester = new BotTester((options) => new Bot(options));
-  await using client = new Client({ baseUrl: "https://localhost", encryption: true });
-  assertHints(client.crypto ?? {}, CRYPTO_HINTS);
   assertHints(appservice, APPSERVICE_HINTS);
   assertHints(homeserver, HOMESERVER_HINTS);
   assertHints(Homeserver, { start: "new Homeserver()" });
@@ -47,10 +44,7 @@ Deno.test("The compiler says what to write for members of other bridges and test
   const said = await complaintsOf(`
     import type { Appservice } from "@greenroom/matrix/appservice";
     import { BotTester, Homeserver } from "@greenroom/matrix/testing";
-    import type { Client } from "@greenroom/matrix";
     declare const appservice: Appservice;
-    declare const client: Client;
-    await client.crypto?.recover("key");
     declare const tester: BotTester;
     const homeserver = new Homeserver();
     appservice.ghost("_irc_bob");
@@ -63,7 +57,6 @@ Deno.test("The compiler says what to write for members of other bridges and test
   `);
   for (
     const here of [
-      CRYPTO_HINTS.recover,
       APPSERVICE_HINTS.ghost,
       APPSERVICE_HINTS.listen,
       HOMESERVER_HINTS.stop,

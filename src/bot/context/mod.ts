@@ -21,7 +21,7 @@ export {
   type Found,
   SAY_FAILED,
 } from "./event_context.ts";
-export { type NamedReminder, type ReminderDelay, RoomContext } from "./room_context.ts";
+export { ContextRoom, type NamedReminder, type ReminderDelay, RoomContext } from "./room_context.ts";
 export type { Streamed, StreamOptions } from "./stream.ts";
 export { type ReminderHandler, TimedFunctions } from "./timed_functions.ts";
 export { TimerContext } from "./timer_context.ts";

@@ -88,7 +88,7 @@ export class TimerContext extends RoomContext {
 import type { Client, Logger, SessionDefinition, SessionKey } from "../../../mod.ts";
 import type { ContentURI, ImageInfo } from "../../../types.ts";
 import type { PollTally, SendPollOptions } from "../polls/polls.ts";
-import type { NamedReminder, ReminderDelay } from "./room_context.ts";
+import type { ContextRoom, NamedReminder, ReminderDelay } from "./room_context.ts";
 import type { Streamed, StreamOptions } from "./stream.ts";
 import type { BotMedia, FileOptions, ImageOptions, StickerOptions, WriteOptions } from "./writing.ts";
 
@@ -96,6 +96,20 @@ import type { BotMedia, FileOptions, ImageOptions, StickerOptions, WriteOptions 
 export interface TimerContext {
   /** The bot's client. */
   readonly client: Client;
+
+  /**
+   * The room, with its `id`, for all that goes into the room itself and not into its thread.
+   *
+   * @example
+   * ```ts ignore
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command("announce <words...>", (c) => c.room.send(c.args.words, { format: "plain" }));
+   * plugin.command("where", (c) => c.reply(`This is ${c.room.id}.`));
+   * ```
+   */
+  get room(): ContextRoom;
 
   /**
    * Aborts when the handler's time is over, or the bot stops. Pass it to requests and other long

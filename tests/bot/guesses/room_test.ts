@@ -1,0 +1,36 @@
+import { assertEquals } from "@std/assert";
+import { trying } from "../support.ts";
+
+Deno.test("c.room is the room itself, with its ID, also for a command in a thread", async () => {
+  const ids: [string, string][] = [];
+  await using tester = trying((bot) =>
+    bot.command("tell", async (c) => {
+      ids.push([c.room.id, c.roomId]);
+      await c.send("in the thread");
+      await c.room.send("in the room");
+    })
+  );
+  const room = await tester.room("alice", "bob");
+  const first = await room.say("a thread");
+  await room.say("!tell", { thread: first });
+  const threads = [await room.expect("in the thread"), await room.expect("in the room")]
+    .map(({ content }) => (content["m.relates_to"] as { event_id?: string } | undefined)?.event_id);
+  assertEquals(threads, [first, undefined]);
+  assertEquals(ids, [[room.id, room.id]]);
+});
+
+Deno.test("What is done in c.room is a step: done once, though the function waits for an answer", async () => {
+  await using tester = trying((bot) =>
+    bot.command("ask", async (c) => {
+      await c.room.send("asking");
+      const name = await c.room.step(() => "Bob");
+      await c.reply(`${name} ${await c.ask("Who?")}`);
+    })
+  );
+  const room = await tester.room("alice", "bob");
+  await room.say("!ask");
+  await room.expect("asking");
+  await room.expect("Who?");
+  await room.say("Builder");
+  await room.expect("Bob Builder");
+});
