@@ -111,11 +111,14 @@ export class CommandFinder {
       return { command: UNKNOWN, given: { args: { name } } };
     }
     const given = chosen?.rest ?? rest;
+    // What only begins like a command is none, nor is a command of several words with a typing error.
+    const takesWords = isAddressed &&
+      !commands.some((each) => each !== command && isPartOf(each, command.name));
     const isInClear = command.isEncryptedOnly && update.encryption === undefined;
     const find = (): Soon<Found> =>
       isInClear
         ? { command: IN_CLEAR, given: { args: { name: command.name } } }
-        : withArguments(command, given, pills);
+        : withArguments(command, given, { pills, takesWords });
     return run.isReplaying || command.access === "everybody"
       ? find()
       : this.#ifAllowed(command, find, { update, run });
@@ -181,8 +184,12 @@ export class CommandFinder {
   }
 }
 
-function withArguments(command: Command, rest: Asked["rest"], pills: PillText): Soon<Found> {
-  const given = argumentsOf(command, rest, pills);
+function withArguments(
+  command: Command,
+  rest: Asked["rest"],
+  { pills, takesWords }: { readonly pills: PillText; readonly takesWords: boolean },
+): Soon<Found> {
+  const given = argumentsOf(command, rest, pills, { takesWords });
   return given instanceof Promise ? given.then((later) => ({ command, given: later })) : { command, given };
 }
 
@@ -219,7 +226,9 @@ export async function answerBuiltIn(
     readonly builtIns: readonly Command[];
   },
 ): Promise<void> {
-  const args = "args" in given ? given.args : {};
+  const args: Readonly<Record<string, unknown>> = "args" in given && !Array.isArray(given.args)
+    ? given.args
+    : {};
   if (command === CANCEL) return void await c.reply("There is nothing to cancel.");
   if (command === IN_CLEAR) {
     const name = String(args.name);

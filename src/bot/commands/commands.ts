@@ -23,8 +23,6 @@ export type {
   Schemas,
 } from "./pattern.ts";
 export {
-  type Arguments,
-  argumentsOf,
   chosenOf,
   type Command,
   type Invocation,
@@ -33,6 +31,7 @@ export {
   type Parameter,
   parsePattern,
 } from "./command.ts";
+export { type Arguments, argumentsOf } from "./arguments.ts";
 export { PillText } from "./pills.ts";
 export {
   type ArgumentDescription,

@@ -54,7 +54,8 @@ export type FlagNames<P extends string, S> = {
 }[OptionalNames<P>];
 
 /**
- * The arguments of a pattern, by their names: text, or what their schemas and types make of it.
+ * The arguments of a pattern, by their names: text, or what their schemas and types make of it. Of a pattern
+ * without arguments, like `echo`, a list of the words that come after the name; a mention is its ID.
  *
  * @example
  * ```ts
@@ -64,10 +65,13 @@ export type FlagNames<P extends string, S> = {
  * console.assert(args.text === undefined);
  * const ban: Args<"ban <user> [quiet]", { user: "user"; quiet: "flag" }> = { user: "@a:example.org", quiet: false };
  * console.assert(ban.user.startsWith("@"));
+ * const words: Args<"echo"> = ["Hello,", "stage!"];
+ * console.assert(words.join(" ") === "Hello, stage!");
  * ```
  */
 export type Args<P extends string, S = Record<never, never>> = string extends P
   ? Readonly<Record<string, string | undefined>>
+  : [RequiredNames<P> | OptionalNames<P>] extends [never] ? string[]
   :
     & { readonly [Name in RequiredNames<P> | FlagNames<P, S>]: ArgumentValue<S, Name> }
     & { readonly [Name in Exclude<OptionalNames<P>, FlagNames<P, S>>]?: ArgumentValue<S, Name> };

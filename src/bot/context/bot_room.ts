@@ -7,7 +7,7 @@
  */
 
 import { relationTo } from "../../../mod.ts";
-import type { ContentURI, EventID, ImageInfo, RoomID } from "../../../types.ts";
+import type { ContentURI, EventID, ImageInfo, RoomID, UserID } from "../../../types.ts";
 import { checkOptions } from "../../errors/known_names.ts";
 import type { Kit } from "../kit.ts";
 import { endPoll, POLL, type PollTally, sendPoll, type SendPollOptions } from "../polls/polls.ts";
@@ -16,6 +16,7 @@ import { STREAM, type Streamed, type StreamOptions, streamText } from "./stream.
 import {
   type BotMedia,
   captioned,
+  checkReason,
   checkText,
   contentOf,
   FILE,
@@ -221,8 +222,156 @@ export class BotRoom {
    * ```
    */
   async redact(eventId: EventID, reason?: string): Promise<EventID> {
+    checkReason(reason, "redact");
     return await this.within((run) =>
       run.act("redact", () => this.kit.client.redact(this.roomId, eventId, { reason }))
+    );
+  }
+
+  /**
+   * Removes a user from the room, who may come back; or takes an invitation back.
+   *
+   * @param userId The user.
+   * @param reason Why, as the user sees it. Default: none.
+   * @throws {MatrixRequestError} If the homeserver refuses, as a `ForbiddenError` if the bot's power level is too low.
+   *
+   * @example
+   * ```ts
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command(
+   *   "kick <user> [reason...]",
+   *   { access: "admins", args: { user: "user" } },
+   *   (c) => c.kickUser(c.args.user, c.args.reason),
+   * );
+   * ```
+   */
+  async kickUser(userId: UserID, reason?: string): Promise<void> {
+    checkReason(reason, "kickUser");
+    return await this.within((run) =>
+      run.act("kick", () => this.kit.client.kickUser(this.roomId, userId, { reason }))
+    );
+  }
+
+  /**
+   * Bans a user from the room: removes the user, who can't come back before {@linkcode BotRoom.unbanUser}.
+   *
+   * @param userId The user, who need not be in the room.
+   * @param reason Why, as the user sees it. Default: none.
+   * @throws {MatrixRequestError} If the homeserver refuses, as a `ForbiddenError` if the bot's power level is too low.
+   *
+   * @example
+   * ```ts
+   * import { Composer } from "@greenroom/matrix/bot";
+   * import { ForbiddenError } from "@greenroom/matrix/errors";
+   *
+   * const plugin = new Composer();
+   * plugin.command("ban <user> [reason...]", { access: "admins", args: { user: "user" } }, async (c) => {
+   *   try {
+   *     await c.banUser(c.args.user, c.args.reason);
+   *   } catch (error) {
+   *     if (!(error instanceof ForbiddenError)) throw error;
+   *     await c.reply("I may not ban anybody here.");
+   *   }
+   * });
+   * ```
+   */
+  async banUser(userId: UserID, reason?: string): Promise<void> {
+    checkReason(reason, "banUser");
+    return await this.within((run) =>
+      run.act("ban", () => this.kit.client.banUser(this.roomId, userId, { reason }))
+    );
+  }
+
+  /**
+   * Takes a user's ban back.
+   *
+   * @param userId The user.
+   * @param reason Why. Default: none.
+   * @throws {MatrixRequestError} If the homeserver refuses, also if the user is not banned.
+   *
+   * @example
+   * ```ts
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command("unban <user>", { access: "admins", args: { user: "user" } }, async (c) => {
+   *   await c.unbanUser(c.args.user);
+   *   await c.inviteUser(c.args.user);
+   * });
+   * ```
+   */
+  async unbanUser(userId: UserID, reason?: string): Promise<void> {
+    checkReason(reason, "unbanUser");
+    return await this.within((run) =>
+      run.act("unban", () => this.kit.client.unbanUser(this.roomId, userId, { reason }))
+    );
+  }
+
+  /**
+   * Invites a user into the room.
+   *
+   * @param userId The user.
+   * @param reason Why, as the user sees it. Default: none.
+   * @throws {MatrixRequestError} If the homeserver refuses, also if the user is in the room, or banned.
+   *
+   * @example
+   * ```ts
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command("invite <user>", { args: { user: "user" } }, (c) => c.inviteUser(c.args.user));
+   * ```
+   */
+  async inviteUser(userId: UserID, reason?: string): Promise<void> {
+    checkReason(reason, "inviteUser");
+    return await this.within((run) =>
+      run.act("invite", () => this.kit.client.inviteUser(this.roomId, userId, { reason }))
+    );
+  }
+
+  /**
+   * Sets the topic of the room: what it is about.
+   *
+   * @param topic The topic.
+   * @returns The ID of the event.
+   * @throws {MatrixRequestError} If the homeserver refuses, as a `ForbiddenError` if the bot's power level is too low.
+   *
+   * @example
+   * ```ts
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command("topic <text...>", { access: "admins" }, (c) => c.setRoomTopic(c.args.text));
+   * ```
+   */
+  async setRoomTopic(topic: string): Promise<EventID> {
+    if (topic !== "") checkText(topic, "setRoomTopic"); // an empty one takes it away
+    return await this.within((run) =>
+      run.act("topic", () => this.kit.client.sendStateEvent(this.roomId, "m.room.topic", { topic }))
+    );
+  }
+
+  /**
+   * Sets the name of the room.
+   *
+   * @param name The name.
+   * @returns The ID of the event.
+   * @throws {MatrixRequestError} If the homeserver refuses, as a `ForbiddenError` if the bot's power level is too low.
+   *
+   * @example
+   * ```ts
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command("rename <text...>", { access: "admins" }, (c) => c.setRoomName(c.args.text));
+   * ```
+   */
+  async setRoomName(name: string): Promise<EventID> {
+    if (name !== "") checkText(name, "setRoomName"); // an empty one takes it away
+    return await this.within((run) =>
+      run.act("name", () => this.kit.client.sendStateEvent(this.roomId, "m.room.name", { name }))
     );
   }
 

@@ -419,6 +419,123 @@ export interface TimerContext {
   redact(eventId: EventID, reason?: string): Promise<EventID>;
 
   /**
+   * Removes a user from the room, who may come back; or takes an invitation back.
+   *
+   * @param userId The user.
+   * @param reason Why, as the user sees it. Default: none.
+   * @throws {MatrixRequestError} If the homeserver refuses, as a `ForbiddenError` if the bot's power level is too low.
+   *
+   * @example
+   * ```ts ignore
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command(
+   *   "kick <user> [reason...]",
+   *   { access: "admins", args: { user: "user" } },
+   *   (c) => c.kickUser(c.args.user, c.args.reason),
+   * );
+   * ```
+   */
+  kickUser(userId: UserID, reason?: string): Promise<void>;
+
+  /**
+   * Bans a user from the room: removes the user, who can't come back before {@linkcode BotRoom.unbanUser}.
+   *
+   * @param userId The user, who need not be in the room.
+   * @param reason Why, as the user sees it. Default: none.
+   * @throws {MatrixRequestError} If the homeserver refuses, as a `ForbiddenError` if the bot's power level is too low.
+   *
+   * @example
+   * ```ts ignore
+   * import { Composer } from "@greenroom/matrix/bot";
+   * import { ForbiddenError } from "@greenroom/matrix/errors";
+   *
+   * const plugin = new Composer();
+   * plugin.command("ban <user> [reason...]", { access: "admins", args: { user: "user" } }, async (c) => {
+   *   try {
+   *     await c.banUser(c.args.user, c.args.reason);
+   *   } catch (error) {
+   *     if (!(error instanceof ForbiddenError)) throw error;
+   *     await c.reply("I may not ban anybody here.");
+   *   }
+   * });
+   * ```
+   */
+  banUser(userId: UserID, reason?: string): Promise<void>;
+
+  /**
+   * Takes a user's ban back.
+   *
+   * @param userId The user.
+   * @param reason Why. Default: none.
+   * @throws {MatrixRequestError} If the homeserver refuses, also if the user is not banned.
+   *
+   * @example
+   * ```ts ignore
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command("unban <user>", { access: "admins", args: { user: "user" } }, async (c) => {
+   *   await c.unbanUser(c.args.user);
+   *   await c.inviteUser(c.args.user);
+   * });
+   * ```
+   */
+  unbanUser(userId: UserID, reason?: string): Promise<void>;
+
+  /**
+   * Invites a user into the room.
+   *
+   * @param userId The user.
+   * @param reason Why, as the user sees it. Default: none.
+   * @throws {MatrixRequestError} If the homeserver refuses, also if the user is in the room, or banned.
+   *
+   * @example
+   * ```ts ignore
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command("invite <user>", { args: { user: "user" } }, (c) => c.inviteUser(c.args.user));
+   * ```
+   */
+  inviteUser(userId: UserID, reason?: string): Promise<void>;
+
+  /**
+   * Sets the topic of the room: what it is about.
+   *
+   * @param topic The topic.
+   * @returns The ID of the event.
+   * @throws {MatrixRequestError} If the homeserver refuses, as a `ForbiddenError` if the bot's power level is too low.
+   *
+   * @example
+   * ```ts ignore
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command("topic <text...>", { access: "admins" }, (c) => c.setRoomTopic(c.args.text));
+   * ```
+   */
+  setRoomTopic(topic: string): Promise<EventID>;
+
+  /**
+   * Sets the name of the room.
+   *
+   * @param name The name.
+   * @returns The ID of the event.
+   * @throws {MatrixRequestError} If the homeserver refuses, as a `ForbiddenError` if the bot's power level is too low.
+   *
+   * @example
+   * ```ts ignore
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command("rename <text...>", { access: "admins" }, (c) => c.setRoomName(c.args.text));
+   * ```
+   */
+  setRoomName(name: string): Promise<EventID>;
+
+  /**
    * Sends an image, with its size, a smaller version and a blurred one, as far as they can be made.
    *
    * @param data The image: PNG, JPEG, GIF or WebP.

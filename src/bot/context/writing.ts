@@ -86,6 +86,21 @@ export function checkText(text: unknown, action: string): void {
 }
 
 /**
+ * Refuses a reason that is no text, as an object of options.
+ *
+ * @param action What it is the reason for, as the error has it.
+ * @throws {ValueError} If it is none.
+ */
+export function checkReason(reason: unknown, action: string): void {
+  if (reason === undefined || typeof reason === "string") return;
+  throw new ValueError(
+    `Cannot ${action}: the reason must be a string, and is ${
+      reason === null ? "null" : `of type ${typeof reason}`
+    }`,
+  );
+}
+
+/**
  * Writes text, in as many messages as it needs.
  *
  * @throws {ValueError} If it is empty, or no text.
