@@ -46,6 +46,12 @@ export class NotJsonError extends MatrixRequestError {}
  */
 export class NotFoundError extends MatrixRequestError {}
 
+/** Stands for what the server does not have. @throws Every other error. */
+export function undefinedIfNotFound(error: unknown): undefined {
+  if (error instanceof NotFoundError) return undefined;
+  throw error;
+}
+
 /**
  * `M_LIMIT_EXCEEDED`: too many requests; `retryAfter` says how long to wait.
  *

@@ -9,7 +9,7 @@ import type { NewRecipient, RoomDescription, ShareReport } from "../../crypto/sh
 import type { CoreAPI } from "../../api/api.ts";
 import { type Clock, elapsed } from "../../base/clock.ts";
 import { EncryptionError } from "../../errors/encryption_error.ts";
-import { NotFoundError } from "../../errors/request_errcodes.ts";
+import { undefinedIfNotFound } from "../../errors/request_errcodes.ts";
 import { Membership } from "../../types/enums.ts";
 import type { RoomID } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
@@ -187,13 +187,8 @@ export function roomDescriber(
   stateStore: Pick<StateStore, "getEncryptionInfo">,
 ): (roomId: RoomID) => Promise<RoomDescription> {
   const content = async (roomId: RoomID, type: string): Promise<JsonObject | undefined> => {
-    try {
-      const found: unknown = await core.getStateEvent(roomId, type);
-      return isJsonObject(found) ? found : undefined;
-    } catch (error) {
-      if (error instanceof NotFoundError) return undefined;
-      throw error;
-    }
+    const found: unknown = await core.getStateEvent(roomId, type).catch(undefinedIfNotFound);
+    return isJsonObject(found) ? found : undefined;
   };
   return async (roomId) => {
     const [encryption, historyVisibility, events] = await Promise.all([

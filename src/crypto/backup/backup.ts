@@ -34,7 +34,6 @@ export {
   backupSecret,
   type BackupState,
   type NewBackupInput,
-  readBackupSecret,
   type RestoredKey,
   type RestoredKeys,
 } from "./session_data.ts";

@@ -17,7 +17,7 @@ import type { CryptoContext } from "../context/context.ts";
 import type { OwnIdentity } from "../identity/identity.ts";
 import type { MegolmSessionRef } from "../../types/session_ref.ts";
 import { type RecordKey, recordKey, type Transaction } from "../records/mod.ts";
-import { KEY_BYTES } from "../secrets/secrets.ts";
+import { KEY_BYTES, readKeySecret } from "../secrets/secrets.ts";
 import {
   BACKUP_ALGORITHM,
   newAuthData,
@@ -33,7 +33,6 @@ import {
   type NewBackup,
   type NewBackupInput,
   publicBackupKey,
-  readBackupSecret,
 } from "./session_data.ts";
 import type { DueSessions } from "../megolm/mod.ts";
 
@@ -124,7 +123,7 @@ export class KeyBackup {
   async create(tx: Transaction, { latest, isNew, secret }: NewBackupInput): Promise<NewBackup> {
     const { context: { vodozemac }, ownKeys, ownIdentity } = this.#options;
     const { pending, used } = this.#record;
-    const given = secret === undefined ? undefined : readBackupSecret(secret);
+    const given = secret === undefined ? undefined : readKeySecret(secret);
     const known = isNew ? [pending] : [pending, used?.privateKey];
     const there = known.find((key) => key !== undefined && publicBackupKey(vodozemac, key) === latest);
     const key = there ?? given ?? pending ?? crypto.getRandomValues(new Uint8Array(KEY_BYTES));
@@ -146,7 +145,7 @@ export class KeyBackup {
   adopt(tx: Transaction, { shown, secret, isChosen = false }: AdoptInput): AdoptOutcome {
     const publicKey = readPublicKey(shown);
     if (publicKey === undefined) return "unusable";
-    const privateKey = secret === undefined ? this.used?.privateKey : readBackupSecret(secret);
+    const privateKey = secret === undefined ? this.used?.privateKey : readKeySecret(secret);
     const { vodozemac } = this.#options.context;
     if (privateKey === undefined || publicBackupKey(vodozemac, privateKey) !== publicKey) return "mismatch";
     if (this.#isLeft(publicKey) && !isChosen) return "left";

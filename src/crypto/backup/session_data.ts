@@ -14,8 +14,7 @@ import type { KeyBackupData, KeyBackupDefinition, KeyBackupRooms } from "../../t
 import { isJsonObject, parseObject } from "../../types/json.ts";
 import { type ExportedSession, type ImportedRoomKey, readSessionJson, sessionJson } from "../megolm/mod.ts";
 import type { MegolmSessionRef } from "../../types/session_ref.ts";
-import { decodeBase64, encodeBase64 } from "../../types/base64.ts";
-import { KEY_BYTES } from "../secrets/secrets.ts";
+import { encodeBase64 } from "../../types/base64.ts";
 import type { ShownVersion } from "../../types/checks/backup_version.ts";
 
 /** The longest ciphertext, in characters of base64: a key takes a thousand. */
@@ -79,16 +78,6 @@ export const BACKUP_SECRET = "m.megolm_backup.v1";
 /** Writes it as a secret. */
 export function backupSecret(privateKey: Uint8Array): string {
   return encodeBase64(privateKey);
-}
-
-/**
- * Reads it from a secret.
- *
- * @returns The 32 bytes, which are the caller's to wipe; undefined if the secret is none.
- */
-export function readBackupSecret(secret: string): Uint8Array<ArrayBuffer> | undefined {
-  const bytes = decodeBase64(secret);
-  return bytes?.length === KEY_BYTES ? bytes : undefined;
 }
 
 /** The public key, in unpadded base64. */

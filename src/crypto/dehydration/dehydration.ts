@@ -34,12 +34,12 @@ import {
   readDeviceData,
   type ReadingOutcome,
   type ReadingState,
-  readPickleKey,
   RehydratedDevice,
   type RehydratedOutput,
   type RehydratedPage,
   SESSION_KIND,
 } from "./new_device.ts";
+import { readKeySecret } from "../secrets/secrets.ts";
 
 export { PICKLE_KEY_SECRETS } from "./new_device.ts";
 export type * from "./new_device.ts";
@@ -110,7 +110,7 @@ export class Dehydration {
 
   /** Keeps the key that secret storage has; returns whether it is one. */
   async keepKey(tx: Transaction, secret: string): Promise<boolean> {
-    const key = readPickleKey(secret);
+    const key = readKeySecret(secret);
     if (key === undefined) return false;
     tx.set(RECORD, { ...await tx.get(RECORD), key });
     return true;

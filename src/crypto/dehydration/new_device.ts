@@ -21,7 +21,6 @@ import type { DeviceID, UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
 import { newDeviceKeys, newUpload, OwnKeys } from "../account/account.ts";
 import { signableJson, withSignature } from "../encoding/encoding.ts";
-import { decodeBase64 } from "../../types/base64.ts";
 import type { ToDeviceEvent } from "../../types/events/event.ts";
 import type { CryptoContext, OwnDevice } from "../context/context.ts";
 import { isAboutMessage, type OlmPeer, readOlmMessage } from "../olm/olm.ts";
@@ -37,12 +36,6 @@ export const PICKLE_KEY_SECRETS = ["org.matrix.msc3814", "m.dehydrated_device"] 
 /** Makes a random key. */
 export function newPickleKey(): Uint8Array<ArrayBuffer> {
   return crypto.getRandomValues(new Uint8Array(KEY_BYTES));
-}
-
-/** Reads it from a secret; undefined if the secret is none. */
-export function readPickleKey(secret: string): Uint8Array<ArrayBuffer> | undefined {
-  const bytes = decodeBase64(secret);
-  return bytes?.length === KEY_BYTES ? bytes : undefined;
 }
 
 /** The name that clients write, and the one to come. */

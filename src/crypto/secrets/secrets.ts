@@ -10,7 +10,9 @@ import { SecretStorageError } from "../../errors/secret_storage_error.ts";
 import { encryptedSecret } from "../../types/checks/account_data_shapes.ts";
 import { shapeOf } from "../../types/checks/content_shapes.ts";
 import type { EncryptedSecret } from "../../types/content/account_data_content.ts";
+import { decodeBase64 } from "../../types/base64.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
+import { KEY_BYTES } from "./recovery_key.ts";
 
 export {
   decodeRecoveryKey,
@@ -107,4 +109,14 @@ export function withCiphertext(
 export function withoutCiphertext(content: JsonObject, keyId: string): JsonObject {
   const { [keyId]: _, ...rest } = content.encrypted as JsonObject;
   return { ...content, encrypted: rest };
+}
+
+/**
+ * Reads a private key from a secret.
+ *
+ * @returns The 32 bytes, which are the caller's to wipe; undefined if the secret is none.
+ */
+export function readKeySecret(secret: string): Uint8Array<ArrayBuffer> | undefined {
+  const bytes = decodeBase64(secret);
+  return bytes?.length === KEY_BYTES ? bytes : undefined;
 }

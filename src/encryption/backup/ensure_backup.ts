@@ -21,7 +21,8 @@ import {
 } from "./key_backup.ts";
 import type { CryptoHandlers, EngineRunner } from "../../actors/crypto/crypto.ts";
 import type { ActorRef } from "../../actors/kernel/mod.ts";
-import { BACKUP_SECRET, readBackupSecret } from "../../crypto/backup/backup.ts";
+import { BACKUP_SECRET } from "../../crypto/backup/backup.ts";
+import { readKeySecret } from "../../crypto/secrets/secrets.ts";
 import {
   KeyBackupError,
   type KeyBackupProblem,
@@ -208,7 +209,7 @@ async function storedSecret(storage: SecretKeeper): Promise<string | undefined> 
 }
 
 function hasKey(secret: string): boolean {
-  const bytes = readBackupSecret(secret);
+  const bytes = readKeySecret(secret);
   bytes?.fill(0);
   return bytes !== undefined;
 }

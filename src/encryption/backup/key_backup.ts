@@ -14,7 +14,7 @@ import type { KeyBackupProblem } from "../../errors/secret_storage_error.ts";
 import { defineEvent } from "../../types/events/define_event.ts";
 import type { AllAPI } from "../../api/api.ts";
 import { readPublicKey } from "../../types/checks/backup_version.ts";
-import { NotFoundError } from "../../errors/request_errcodes.ts";
+import { undefinedIfNotFound } from "../../errors/request_errcodes.ts";
 import type { KeyBackupVersion } from "../../types/api/device_keys.ts";
 
 /** What there is of a backup. */
@@ -335,12 +335,7 @@ export async function latestVersion(
   api: Pick<KeyBackupAPI, "getKeyBackupVersion">,
   request: RequestOptions,
 ): Promise<KeyBackupVersion | undefined> {
-  try {
-    return await api.getKeyBackupVersion(request);
-  } catch (error) {
-    if (error instanceof NotFoundError) return undefined;
-    throw error;
-  }
+  return await api.getKeyBackupVersion(request).catch(undefinedIfNotFound);
 }
 
 /** The public key of a version; undefined if there is none, or it can't be used. */

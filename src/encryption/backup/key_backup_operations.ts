@@ -19,9 +19,9 @@ import {
 } from "./key_backup.ts";
 import type { EngineRunner } from "../../actors/crypto/crypto.ts";
 import { optionsOfEach, type RequestOptions } from "../../api/http/mod.ts";
-import { BACKUP_SECRET, backupSecret, readBackupSecret } from "../../crypto/backup/backup.ts";
-import { decodeRecoveryKey, encodeRecoveryKey } from "../../crypto/secrets/secrets.ts";
-import { NotFoundError } from "../../errors/request_errcodes.ts";
+import { BACKUP_SECRET, backupSecret } from "../../crypto/backup/backup.ts";
+import { decodeRecoveryKey, encodeRecoveryKey, readKeySecret } from "../../crypto/secrets/secrets.ts";
+import { undefinedIfNotFound } from "../../errors/request_errcodes.ts";
 import { KeyBackupError, type KeyBackupProblem } from "../../errors/secret_storage_error.ts";
 import { ValueError } from "../../errors/matrix_error.ts";
 import type { KeyBackupVersion } from "../../types/api/device_keys.ts";
@@ -186,12 +186,7 @@ export async function isWantedBy(
   request: RequestOptions,
 ): Promise<boolean | undefined> {
   const read = async (type: typeof WANTED | typeof FORMERLY_WANTED): Promise<JsonObject> => {
-    try {
-      return { ...await api.getAccountData(type, request) };
-    } catch (error) {
-      if (error instanceof NotFoundError) return {};
-      throw error;
-    }
+    return { ...await api.getAccountData(type, request).catch(undefinedIfNotFound) };
   };
   const [{ enabled }, { disabled }] = await Promise.all([read(WANTED), read(FORMERLY_WANTED)]);
   if (typeof enabled === "boolean") return enabled;
@@ -226,7 +221,7 @@ async function secretOf({ storage, recoveryKey }: KeyBackupUnlock, request: Requ
 }
 
 function recoveryKeyOf(secret: string): string {
-  const bytes = readBackupSecret(secret) ?? new Uint8Array(); // it was made here
+  const bytes = readKeySecret(secret) ?? new Uint8Array(); // it was made here
   const recoveryKey = encodeRecoveryKey(bytes);
   bytes.fill(0);
   return recoveryKey;

@@ -11,7 +11,7 @@ import type { ActorRef } from "../../actors/kernel/mod.ts";
 import { optionsOfEach } from "../../api/http/mod.ts";
 import { type RestoredKey, RoomKeysReader } from "../../crypto/backup/backup.ts";
 import type { MegolmSessionRef } from "../../types/session_ref.ts";
-import { NotFoundError } from "../../errors/request_errcodes.ts";
+import { undefinedIfNotFound } from "../../errors/request_errcodes.ts";
 import { KeyBackupError } from "../../errors/secret_storage_error.ts";
 import { ServiceResponseError } from "../../errors/service_response_error.ts";
 import { ValueError } from "../../errors/matrix_error.ts";
@@ -118,10 +118,7 @@ export async function restoreSession(
   version: string,
   session: MegolmSessionRef,
 ): Promise<boolean> {
-  const data = await api.getRoomKey(version, session).catch((error: unknown) => {
-    if (error instanceof NotFoundError) return undefined;
-    throw error;
-  });
+  const data = await api.getRoomKey(version, session).catch(undefinedIfNotFound);
   const { recovered, added, improved } = await engine.actor.restoreKeys({
     version,
     keys: [{ ...session, data }],

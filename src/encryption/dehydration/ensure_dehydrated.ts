@@ -20,7 +20,7 @@ import {
   type RehydratedPage,
 } from "../../crypto/dehydration/dehydration.ts";
 import { isOwnDehydrated } from "../../crypto/devices/mod.ts";
-import { ForbiddenError, NotFoundError, UnrecognizedError } from "../../errors/request_errcodes.ts";
+import { ForbiddenError, undefinedIfNotFound, UnrecognizedError } from "../../errors/request_errcodes.ts";
 import { SecretStorageError } from "../../errors/secret_storage_error.ts";
 import type {
   DehydratedDevice,
@@ -107,10 +107,7 @@ async function isListed(actor: ActorRef<CryptoHandlers>, identity: ShownIdentity
 }
 
 async function present({ signal }: EngineRunner, api: DehydrationAPI): Promise<DehydratedDevice | undefined> {
-  return await api.getDehydratedDevice({ signal }).catch((error: unknown) => {
-    if (error instanceof NotFoundError) return undefined;
-    throw error;
-  });
+  return await api.getDehydratedDevice({ signal }).catch(undefinedIfNotFound);
 }
 
 /** Has the key at hand that the secret storage has; returns why there is none. */

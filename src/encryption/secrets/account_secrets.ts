@@ -19,7 +19,7 @@ import {
   shown,
   StorageKey,
 } from "../../crypto/secrets/secrets.ts";
-import { NotFoundError } from "../../errors/request_errcodes.ts";
+import { undefinedIfNotFound } from "../../errors/request_errcodes.ts";
 import { SecretStorageError } from "../../errors/secret_storage_error.ts";
 import { defineEvent, type EventDefinition } from "../../types/events/define_event.ts";
 import { isShallow, type JsonObject } from "../../types/json.ts";
@@ -46,12 +46,8 @@ export class AccountSecrets {
 
   /** The account data of a type, unchecked; undefined if there is none. */
   async read(type: string, options?: RequestOptions): Promise<JsonObject | undefined> {
-    try {
-      return shallow(await this.#api.getAccountData(rawType(type), options));
-    } catch (error) {
-      if (error instanceof NotFoundError) return undefined;
-      throw error;
-    }
+    const found = await this.#api.getAccountData(rawType(type), options).catch(undefinedIfNotFound);
+    return found && shallow(found);
   }
 
   /** Replaces the account data of a type. */

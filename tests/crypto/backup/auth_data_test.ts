@@ -1,6 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { newAuthData, readPublicKey } from "../../../src/types/checks/backup_version.ts";
-import { backupSecret, readBackupSecret } from "../../../src/crypto/backup/session_data.ts";
+import { backupSecret } from "../../../src/crypto/backup/session_data.ts";
+import { readKeySecret } from "../../../src/crypto/secrets/secrets.ts";
 import { verifySignedJson } from "../../../src/crypto/encoding/encoding.ts";
 import { testContext } from "../support/context.ts";
 import { DEVICE_KEY, SECRET, VERSION } from "./vectors.ts";
@@ -34,14 +35,14 @@ Deno.test("newAuthData() names the public key, and is signed", () => {
   });
 });
 
-Deno.test("readBackupSecret() reads the base64 of 32 bytes, padded or not, and nothing else", () => {
-  const bytes = readBackupSecret(SECRET);
+Deno.test("readKeySecret() reads the base64 of 32 bytes, padded or not, and nothing else", () => {
+  const bytes = readKeySecret(SECRET);
   assert(bytes);
   assertEquals(backupSecret(bytes), SECRET.slice(0, -1));
-  assertEquals(readBackupSecret(backupSecret(bytes)), bytes);
+  assertEquals(readKeySecret(backupSecret(bytes)), bytes);
   for (
     const text of ["", "AAAA", "A".repeat(44), `${SECRET}=`, "A".repeat(1_000_000), ` ${SECRET.slice(1)}`]
   ) {
-    assertEquals(readBackupSecret(text), undefined);
+    assertEquals(readKeySecret(text), undefined);
   }
 });

@@ -1,11 +1,7 @@
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import type { Vodozemac } from "@greenroom/vodozemac-wasm";
-import {
-  decryptSession,
-  encryptSession,
-  publicBackupKey,
-  readBackupSecret,
-} from "../../../src/crypto/backup/session_data.ts";
+import { decryptSession, encryptSession, publicBackupKey } from "../../../src/crypto/backup/session_data.ts";
+import { readKeySecret } from "../../../src/crypto/secrets/secrets.ts";
 import type { ExportedSession } from "../../../src/crypto/megolm/room_key.ts";
 import { KeyBackups } from "../../../src/testing/users/mod.ts";
 import type { MegolmSessionRef } from "../../../src/types/session_ref.ts";
@@ -15,7 +11,7 @@ import { DATA, SECRET, SESSION, VERSION } from "./vectors.ts";
 
 const { vodozemac, own } = testContext();
 const REF: MegolmSessionRef = { roomId: "!room:id", sessionId: SESSION.session_id };
-const privateKey = readBackupSecret(SECRET) ?? new Uint8Array();
+const privateKey = readKeySecret(SECRET) ?? new Uint8Array();
 const publicKey = publicBackupKey(vodozemac, privateKey);
 
 /** What is read of the data of a session, by the vectors' private key. */

@@ -1,11 +1,8 @@
 /** Engines with a backup of room keys, and the server that keeps it. */
 
 import { assert, assertEquals } from "@std/assert";
-import {
-  type BackupRequest,
-  decryptSession,
-  readBackupSecret,
-} from "../../../src/crypto/backup/session_data.ts";
+import { type BackupRequest, decryptSession } from "../../../src/crypto/backup/session_data.ts";
+import { readKeySecret } from "../../../src/crypto/secrets/secrets.ts";
 import type { ImportedRoomKey } from "../../../src/crypto/megolm/room_key.ts";
 import { type KeyBackup, KeyBackups } from "../../../src/testing/users/mod.ts";
 import type { KeyBackupDefinition } from "../../../src/types/api/device_keys.ts";
@@ -66,7 +63,7 @@ export class BackupServer {
     session: { roomId: RoomID; sessionId: string },
     secret: string,
   ): ImportedRoomKey | undefined {
-    using key = testContext().vodozemac.pk.importDecryption(readBackupSecret(secret) ?? "");
+    using key = testContext().vodozemac.pk.importDecryption(readKeySecret(secret) ?? "");
     return decryptSession(key, session, this.current(of)?.get(session.roomId, session.sessionId));
   }
 

@@ -9,12 +9,8 @@ import {
   UserId,
 } from "@matrix-org/matrix-sdk-crypto-wasm";
 import { assert, assertEquals } from "@std/assert";
-import {
-  decryptSession,
-  encryptSession,
-  publicBackupKey,
-  readBackupSecret,
-} from "../../../src/crypto/backup/session_data.ts";
+import { decryptSession, encryptSession, publicBackupKey } from "../../../src/crypto/backup/session_data.ts";
+import { readKeySecret } from "../../../src/crypto/secrets/secrets.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
 import { newEntries } from "../../crypto/key_files/stage.ts";
 import { testContext } from "../../crypto/support/context.ts";
@@ -23,7 +19,7 @@ Deno.test("S37 matrix-sdk-crypto reads room keys that we put into a backup, and 
   await initAsync();
   const { vodozemac } = testContext();
   const theirKey = BackupDecryptionKey.createRandomKey();
-  const privateKey = readBackupSecret(theirKey.toBase64());
+  const privateKey = readKeySecret(theirKey.toBase64());
   assert(privateKey);
   const publicKey = publicBackupKey(vodozemac, privateKey);
   assertEquals(publicKey, theirKey.megolmV1PublicKey.publicKeyBase64);
