@@ -42,6 +42,12 @@ export class MatrixError extends Error {
   /** What went wrong, for programs: the server's `errcode`, or an upper-case word of ours. */
   readonly code: string = "MATRIX_ERROR";
 
+  /** The server's `errcode`, like `M_FORBIDDEN`; undefined, unless a homeserver has refused. */
+  declare readonly errcode?: string;
+
+  /** The HTTP status of a homeserver's refusal; undefined, unless one has refused. */
+  declare readonly status?: number;
+
   /**
    * Makes an error.
    *

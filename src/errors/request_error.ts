@@ -54,11 +54,11 @@ export interface RequestErrorInit {
  */
 export class MatrixRequestError extends MatrixError {
   /** The server's error code; `M_UNKNOWN` if it gave none. */
-  readonly errcode: string;
+  override readonly errcode: string;
   /** The same as {@link MatrixRequestError.errcode}. */
   override readonly code: string;
   /** The HTTP status of the answer. */
-  readonly status: number;
+  override readonly status: number;
   /**
    * The body of the answer: `soft_logout`, the flows of user-interactive authentication and the
    * like. Texts and members that repeat what was sent (a token, a password, a message) are left out
