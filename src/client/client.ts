@@ -585,7 +585,7 @@ import type {
   StateEventFormat,
 } from "../types/enums.ts";
 import type { ClientEvent, ClientStateEvent, MatrixEvent, SyncStream } from "../types/events/event.ts";
-import type { EventOf, ListenedType } from "../types/events/event_of.ts";
+import type { EventOf, HandledType } from "../types/events/event_of.ts";
 import type { EventType } from "../types/events/event_type.ts";
 import type {
   EventContextResponse,
@@ -852,7 +852,7 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
     State extends object,
     Redacted extends boolean = false,
   >(
-    eventType: T & ListenedType<T>,
+    eventType: T & HandledType<T>,
     handler: Handler<EventFor<T, Redacted>, State>,
     options: OptionsFor<SessionHandlerOptions<State>, Redacted>,
   ): void;
@@ -888,7 +888,7 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * ```
    */
   addEventHandler<const T extends EventType, Redacted extends boolean = false>(
-    eventType: T & ListenedType<T>,
+    eventType: T & HandledType<T>,
     handler: Handler<EventFor<T, Redacted>>,
     options?: OptionsFor<HandlerOptions, Redacted>,
   ): void;
@@ -954,7 +954,7 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * new Greeter();
    * ```
    */
-  on<const T extends EventType>(eventType: T & ListenedType<T>): HandlerDecorator<T>;
+  on<const T extends EventType>(eventType: T & HandledType<T>): HandlerDecorator<T>;
 
   /**
    * Adds a handler of a type of event with a session, which lasts from one event to the next.
@@ -970,7 +970,7 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
     State extends object,
     Redacted extends boolean = false,
   >(
-    eventType: T & ListenedType<T>,
+    eventType: T & HandledType<T>,
     handler: Handler<EventFor<T, Redacted>, State>,
     options: OptionsFor<SessionHandlerOptions<State>, Redacted>,
   ): Handler<EventFor<T, Redacted>, State>;
@@ -998,7 +998,7 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
     H extends Handler<EventFor<T, Redacted>>,
     Redacted extends boolean = false,
   >(
-    eventType: T & ListenedType<T>,
+    eventType: T & HandledType<T>,
     handler: H,
     options?: OptionsFor<HandlerOptions, Redacted>,
   ): H;

@@ -5,7 +5,7 @@
  */
 
 import type { MatrixEvent } from "../types/events/event.ts";
-import type { EventOf, ListenedType, RedactableEventOf } from "../types/events/event_of.ts";
+import type { EventOf, HandledType, RedactableEventOf } from "../types/events/event_of.ts";
 import type { EventType } from "../types/events/event_type.ts";
 import type { Handler, HandlerOptions, SessionHandlerOptions } from "../actors/dispatcher/dispatcher.ts";
 
@@ -72,7 +72,7 @@ export interface HandlersAPI {
     State extends object,
     Redacted extends boolean = false,
   >(
-    eventType: T & ListenedType<T>,
+    eventType: T & HandledType<T>,
     handler: Handler<EventFor<T, Redacted>, State>,
     options: OptionsFor<SessionHandlerOptions<State>, Redacted>,
   ): void;
@@ -108,7 +108,7 @@ export interface HandlersAPI {
    * ```
    */
   addEventHandler<const T extends EventType, Redacted extends boolean = false>(
-    eventType: T & ListenedType<T>,
+    eventType: T & HandledType<T>,
     handler: Handler<EventFor<T, Redacted>>,
     options?: OptionsFor<HandlerOptions, Redacted>,
   ): void;
@@ -174,7 +174,7 @@ export interface HandlersAPI {
    * new Greeter();
    * ```
    */
-  on<const T extends EventType>(eventType: T & ListenedType<T>): HandlerDecorator<T>;
+  on<const T extends EventType>(eventType: T & HandledType<T>): HandlerDecorator<T>;
 
   /**
    * Adds a handler of a type of event with a session, which lasts from one event to the next.
@@ -190,7 +190,7 @@ export interface HandlersAPI {
     State extends object,
     Redacted extends boolean = false,
   >(
-    eventType: T & ListenedType<T>,
+    eventType: T & HandledType<T>,
     handler: Handler<EventFor<T, Redacted>, State>,
     options: OptionsFor<SessionHandlerOptions<State>, Redacted>,
   ): Handler<EventFor<T, Redacted>, State>;
@@ -218,7 +218,7 @@ export interface HandlersAPI {
     H extends Handler<EventFor<T, Redacted>>,
     Redacted extends boolean = false,
   >(
-    eventType: T & ListenedType<T>,
+    eventType: T & HandledType<T>,
     handler: H,
     options?: OptionsFor<HandlerOptions, Redacted>,
   ): H;

@@ -73,6 +73,39 @@ Deno.test("The compiler says which option to write for one that other libraries 
   }
 });
 
+Deno.test("The compiler says which type of event to write for one that Matrix does not have", async () => {
+  const said = await complaintsOf(`
+    import { Client } from "@greenroom/matrix";
+    const client = new Client({ baseUrl: "https://matrix.example.org" });
+    client.on("message", () => {});
+    client.on("room.invite", () => {});
+    client.on("ready", () => {});
+    client.on("m.room.mesage", () => {});
+    client.addEventHandler("join", () => {});
+    client.on("m.room.topic", () => {});
+    client.on("org.example.own", () => {});
+  `);
+  const others = "a type of Matrix, or eventType() with its class";
+  for (const here of ["m.room.message", "INVITE", "await client.ready", others, "JOIN"]) {
+    assert(said.includes(`WriteInstead<"${here}">`), `${here}: ${said}`);
+  }
+  assert(!said.includes("m.room.topic") && !said.includes("org.example.own"), said);
+});
+
+Deno.test("A handler of a type that other libraries have is warned of, with what to write", async () => {
+  const lines: unknown[] = [];
+  const warn = (_: string, data?: unknown) => lines.push(data);
+  await using client = new Client({ ...OPTIONS, log: { debug() {}, info() {}, warn, error() {} } });
+  for (const type of ["messageCreate", "ready", "room.message", "message"]) {
+    client.on(type as string, () => {});
+  }
+  const meant = ["m.room.message", "await client.ready", "m.room.message", "m.room.message"];
+  assertEquals(
+    lines.map((line) => (line as { mend: string }).mend),
+    meant.map((here) => `did you mean ${here}?`),
+  );
+});
+
 Deno.test("What is no options where they belong is refused, with how to call the operation", async () => {
   const requests: string[] = [];
   const fetch = (input: unknown) => {

@@ -4,6 +4,7 @@
  * @module
  */
 
+import type { WriteInstead } from "../../errors/hints.ts";
 import { nearestName } from "../../errors/known_names.ts";
 import { knownTypes } from "../checks/content_shapes.ts";
 import type { JsonObject } from "../json.ts";
@@ -212,6 +213,36 @@ export type ListenedType<T extends EventType> = T extends string ? string extend
   : never
   : T;
 
+/** What other libraries call events, and what to write here. */
+export type OtherEventTypes =
+  & Record<"messageCreate" | "message:text" | "room.event", "m.room.message">
+  & Record<"room.failed_decryption", "UNDECRYPTABLE">
+  & Record<"error", "HANDLER_ERROR">
+  & Record<"prepared" | "ready" | "sync", "await client.ready">;
+
+const OTHER_TYPES: Readonly<OtherEventTypes> = {
+  messageCreate: "m.room.message",
+  "message:text": "m.room.message",
+  "room.event": "m.room.message",
+  "room.failed_decryption": "UNDECRYPTABLE",
+  error: "HANDLER_ERROR",
+  prepared: "await client.ready",
+  ready: "await client.ready",
+  sync: "await client.ready",
+};
+
+/** What a handler's type should have been: the same with `m.` or `m.room.`, or in upper case, or as elsewhere. */
+export type MeantType<T extends string> = T extends keyof OtherEventTypes ? OtherEventTypes[T]
+  : `m.${T}` extends NamedEventType ? `m.${T}`
+  : `m.room.${T}` extends NamedEventType ? `m.room.${T}`
+  : Uppercase<T extends `room.${infer Kind}` ? Kind : T> extends infer Own extends InternalEventType ? Own
+  : "a type of Matrix, or eventType() with its class";
+
+/** A type that a handler can be added for; of others, what the compiler's message says to write. */
+export type HandledType<T extends EventType> = [ListenedType<T>] extends [never]
+  ? WriteInstead<MeantType<T & string>>
+  : ListenedType<T>;
+
 /**
  * Says what is wrong with a type of event that a handler is added for, as far as its name shows that.
  *
@@ -222,6 +253,8 @@ export function unknownType(type: EventType): { readonly nearest: string | undef
   if (Object.hasOwn(UNSPECIFIED, type) || type.includes(".") && !/^(?:m|room)\./.test(type)) {
     return undefined;
   }
+  const elsewhere = Object.hasOwn(OTHER_TYPES, type) ? OTHER_TYPES[type as keyof OtherEventTypes] : undefined;
+  if (elsewhere !== undefined) return { nearest: elsewhere };
   const names = [...knownTypes(), ...Object.keys(UNSPECIFIED), ...Object.values(InternalEventType)];
   const meant = [`m.${type}`, `m.room.${type}`, type.split(".").at(-1)?.toUpperCase()];
   const nearest = names.find((name) => meant.includes(name)) ?? nearestName(type, names);
