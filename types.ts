@@ -293,7 +293,7 @@ export type {
   ImportedDevice,
 } from "./src/store/copy/copy.ts";
 export type { DelayOptions } from "./src/base/clock.ts";
-export type { MegolmSessionRef } from "./src/types/session_ref.ts";
+export type { MegolmSessionRef } from "./src/types/checks/room_keys.ts";
 export type {
   DeviceHolder,
   DeviceInspection,

@@ -35,7 +35,7 @@ import {
   type Context,
   type ReminderHandler,
   TimedFunctions,
-} from "./context/mod.ts";
+} from "./context/context.ts";
 import { Kit } from "./kit.ts";
 import type { Inviter } from "./policy/policy.ts";
 import type { BotSession, ListenedQuery, Query } from "./run/mod.ts";

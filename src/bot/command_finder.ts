@@ -16,7 +16,7 @@ import {
   readStructuredCommand,
 } from "./commands/commands.ts";
 import type { RoomID, UserID } from "../../types.ts";
-import { Context, type Found } from "./context/mod.ts";
+import { Context, type Found } from "./context/context.ts";
 import type { Kit } from "./kit.ts";
 import type { Run, Update } from "./run/mod.ts";
 import { withoutName } from "./text/mod.ts";

@@ -16,7 +16,7 @@ import {
   parsePattern,
   type Schemas,
 } from "./commands/commands.ts";
-import { CALL, COMMAND, type Context } from "./context/mod.ts";
+import { CALL, COMMAND, type Context } from "./context/context.ts";
 import {
   checkQueries,
   ConversationEndedError,

@@ -94,7 +94,7 @@ export {
   TimerContext,
   type WaitOptions,
   type WriteOptions,
-} from "./context/mod.ts";
+} from "./context/context.ts";
 export {
   type Poll,
   POLL_EVENTS,

@@ -7,7 +7,7 @@
  */
 
 import type { HandlerContext } from "../../mod.ts";
-import { Context, type Found, SAY_FAILED } from "./context/mod.ts";
+import { Context, type Found, SAY_FAILED } from "./context/context.ts";
 import { type EventType, type MatrixEvent, type RoomID, SyncStream } from "../../types.ts";
 import type { Kit } from "./kit.ts";
 import type { HandledUpdate } from "./observe.ts";

@@ -27,7 +27,16 @@ import type {
 import { ResizeMethod } from "../../types/enums.ts";
 import type { ContentURI } from "../../types/ids.ts";
 import { parseContentUri } from "../../types/identifiers.ts";
-import { checkFile, noCipher } from "./media_cipher.ts";
+import {
+  checkFile,
+  create,
+  noCipher,
+  toUpload,
+  uploadCall,
+  uploader,
+  type UploadMediaOptions,
+  uploadTo,
+} from "./media_upload.ts";
 import {
   download,
   downloader,
@@ -40,7 +49,6 @@ import {
   type Moved,
   thumbnail,
 } from "./media_download.ts";
-import { create, toUpload, uploadCall, uploader, type UploadMediaOptions, uploadTo } from "./media_upload.ts";
 
 export {
   type DownloadMediaOptions,
@@ -51,13 +59,14 @@ export {
   mediaDownload,
 } from "./media_download.ts";
 export {
+  checkFile,
   checkMediaType,
+  noCipher,
   type UploadDescription,
   uploader,
   type UploadMediaOptions,
   type UploadSource,
 } from "./media_upload.ts";
-export { checkFile, noCipher } from "./media_cipher.ts";
 
 const mediaConfig = fields<MediaConfig>({ "m.upload.size": "number?" });
 /** Returns the limits. */

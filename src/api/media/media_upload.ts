@@ -1,9 +1,15 @@
 /**
- * Uploads to the content repository.
+ * How files are uploaded; what stands where nothing encrypts files, and the check of what a message says of an
+ * encrypted one.
  *
  * @module
  */
 
+import { DecryptionError, EncryptionError } from "../../errors/encryption_error.ts";
+import { ValueError } from "../../errors/matrix_error.ts";
+import type { AttachmentCipher, CreateMediaResponse, EncryptedFile } from "../../types/content/file_info.ts";
+import { parseContentUri } from "../../types/identifiers.ts";
+import type { ContentURI } from "../../types/ids.ts";
 import {
   CALL,
   type Call,
@@ -20,9 +26,6 @@ import {
   type Session,
   uploadBody,
 } from "../http/mod.ts";
-import { ValueError } from "../../errors/matrix_error.ts";
-import type { ContentURI } from "../../types/ids.ts";
-import type { CreateMediaResponse } from "../../types/content/file_info.ts";
 
 /** Uploads content. */
 const upload: Endpoint<"/_matrix/media/v3/upload", ContentURI> = endpoint(
@@ -119,4 +122,30 @@ export async function toUpload(
   const name = filename ?? (data instanceof File ? data.name : undefined);
   const source = await mediaSource(data, { size, signal: options.signal });
   return [source, { mimeType: type, filename: name, onProgress }, options];
+}
+
+function refuse(): never {
+  throw new DecryptionError("Cannot decrypt the file: nothing here decrypts files; hand in a cipher");
+}
+
+/** A cipher that refuses everything. */
+export const noCipher: AttachmentCipher = {
+  encrypt() {
+    throw new EncryptionError("Cannot encrypt the file: nothing here encrypts files; hand in a cipher");
+  },
+  check: refuse,
+  decrypt: refuse,
+  decryptStream: refuse,
+};
+
+/**
+ * Checks what a message says of an encrypted file; all of it may be anything.
+ *
+ * @throws {AttachmentError} If the file can't be decrypted with it.
+ * @throws {ValueError} If it is at no content URI.
+ */
+export function checkFile(cipher: AttachmentCipher, file: EncryptedFile): void {
+  cipher.check(file);
+  const url: unknown = file.url;
+  parseContentUri(typeof url === "string" ? url : "");
 }

@@ -15,15 +15,15 @@ import type { DeviceLists } from "../devices/mod.ts";
 import { verifySignedJson } from "../encoding/encoding.ts";
 import type { CryptoContext } from "../context/context.ts";
 import type { OwnIdentity } from "../identity/identity.ts";
-import type { MegolmSessionRef } from "../../types/session_ref.ts";
-import { type RecordKey, recordKey, type Transaction } from "../records/mod.ts";
-import { KEY_BYTES, readKeySecret } from "../secrets/secrets.ts";
 import {
   BACKUP_ALGORITHM,
+  type MegolmSessionRef,
   newAuthData,
   readPublicKey,
   type ShownVersion,
-} from "../../types/checks/backup_version.ts";
+} from "../../types/checks/room_keys.ts";
+import { type RecordKey, recordKey, type Transaction } from "../records/mod.ts";
+import { KEY_BYTES, readKeySecret } from "../secrets/secrets.ts";
 import {
   type AdoptInput,
   type AdoptOutcome,

@@ -13,9 +13,8 @@ import { type PkDecryption, type Vodozemac, VodozemacError } from "@greenroom/vo
 import type { KeyBackupData, KeyBackupDefinition, KeyBackupRooms } from "../../types/api/device_keys.ts";
 import { isJsonObject, parseObject } from "../../types/json.ts";
 import { type ExportedSession, type ImportedRoomKey, readSessionJson, sessionJson } from "../megolm/mod.ts";
-import type { MegolmSessionRef } from "../../types/session_ref.ts";
+import type { MegolmSessionRef, ShownVersion } from "../../types/checks/room_keys.ts";
 import { encodeBase64 } from "../../types/base64.ts";
-import type { ShownVersion } from "../../types/checks/backup_version.ts";
 
 /** The longest ciphertext, in characters of base64: a key takes a thousand. */
 const MAX_CIPHERTEXT = 65_536;

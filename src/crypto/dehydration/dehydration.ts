@@ -22,7 +22,7 @@ import type { CryptoContext } from "../context/context.ts";
 import { DAY_MS, type RecordKey, recordKey, RECORDS_A_STEP, type Transaction } from "../records/mod.ts";
 import type { OwnIdentity } from "../identity/identity.ts";
 import type { InboundSessions, UndecryptableEvents } from "../megolm/mod.ts";
-import type { MegolmSessionRef } from "../../types/session_ref.ts";
+import type { MegolmSessionRef } from "../../types/checks/room_keys.ts";
 import { readOlmPayload, senderRefusal } from "../olm/olm.ts";
 import type { KeyRequests } from "../key_requests/key_requests.ts";
 import { RateLimit } from "../requests/requests.ts";

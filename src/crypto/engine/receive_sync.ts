@@ -14,7 +14,7 @@ import { type MessageEvent, type StateEvent, SyncStream } from "../../types/even
 import type { UserID } from "../../types/ids.ts";
 import { DamagedAccountError } from "../account/account.ts";
 import type { Decryption, ToDeviceMessage } from "../megolm/mod.ts";
-import type { MegolmSessionRef } from "../../types/session_ref.ts";
+import type { MegolmSessionRef } from "../../types/checks/room_keys.ts";
 import type { Transaction } from "../records/mod.ts";
 import type { CryptoInput, CryptoOutput, EngineParts, MemberChange } from "./engine_parts.ts";
 import { receiveToDevice } from "./receive_to_device.ts";

@@ -10,7 +10,7 @@ import type { ToDeviceEvent } from "../../types/events/event.ts";
 import { isJsonObject } from "../../types/json.ts";
 import { accepts, senderTrustOf, type ToDeviceMessage } from "../megolm/mod.ts";
 import { BUNDLE_TYPES, type OlmDecryption } from "../olm/olm.ts";
-import type { MegolmSessionRef } from "../../types/session_ref.ts";
+import type { MegolmSessionRef } from "../../types/checks/room_keys.ts";
 import type { Transaction } from "../records/mod.ts";
 import type { EngineParts } from "./engine_parts.ts";
 

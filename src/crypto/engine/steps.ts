@@ -29,9 +29,8 @@ import type { ImportedRoomKey, RecoveredEvent, SessionQuery } from "../megolm/mo
 import type { Transaction } from "../records/mod.ts";
 import type { WantedSecrets } from "../secret_requests/secret_requests.ts";
 import type { DehydratedDevice, DeviceKeys } from "../../types/api/device_keys.ts";
-import type { ShownVersion } from "../../types/checks/backup_version.ts";
+import type { MegolmSessionRef, ShownVersion } from "../../types/checks/room_keys.ts";
 import type { DeviceID, UserID } from "../../types/ids.ts";
-import type { MegolmSessionRef } from "../../types/session_ref.ts";
 import { type EngineParts, ownKeysOf } from "./engine_parts.ts";
 import { verificationSteps } from "./verification_steps.ts";
 import { STORAGE_OPENER, type StorageOpener } from "../secrets/secrets.ts";

@@ -13,7 +13,7 @@ import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import type { CryptoDevice, DeviceLists } from "../devices/mod.ts";
 import { type CryptoContext, newTxn } from "../context/context.ts";
 import type { ExportedSession, InboundSessions } from "../megolm/mod.ts";
-import type { MegolmSessionRef } from "../../types/session_ref.ts";
+import type { MegolmSessionRef } from "../../types/checks/room_keys.ts";
 import type { OlmChannels, OlmClaims } from "../olm/olm.ts";
 import { FairRecords, type Transaction } from "../records/mod.ts";
 import type { OutboundSessions } from "../sharing/mod.ts";

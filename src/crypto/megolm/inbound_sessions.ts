@@ -39,7 +39,7 @@ import {
 } from "./room_key.ts";
 import { SessionClaims } from "./session_claims.ts";
 import { ClaimJudge, type SenderDevices, SessionOwners } from "./session_owner.ts";
-import { type MegolmSessionRef, readSessionRef } from "../../types/session_ref.ts";
+import { type MegolmSessionRef, readSessionRef } from "../../types/checks/room_keys.ts";
 import { type SharedReason, WithheldLog } from "./withheld_log.ts";
 
 /** The parts that it needs. */

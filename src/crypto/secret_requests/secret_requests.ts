@@ -10,7 +10,7 @@
  */
 
 import { elapsed } from "../../base/clock.ts";
-import { readPublicKey, type ShownVersion } from "../../types/checks/backup_version.ts";
+import { readPublicKey, type ShownVersion } from "../../types/checks/room_keys.ts";
 import { BACKUP_SECRET, type KeyBackup } from "../backup/backup.ts";
 import type { CryptoDevice, DeviceLists } from "../devices/mod.ts";
 import { decodeBase64 } from "../../types/base64.ts";

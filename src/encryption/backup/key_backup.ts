@@ -13,7 +13,7 @@ import type { KeyImportReport } from "../key_files.ts";
 import type { KeyBackupProblem } from "../../errors/secret_storage_error.ts";
 import { defineEvent } from "../../types/events/define_event.ts";
 import type { AllAPI } from "../../api/api.ts";
-import { readPublicKey } from "../../types/checks/backup_version.ts";
+import { readPublicKey } from "../../types/checks/room_keys.ts";
 import { undefinedIfNotFound } from "../../errors/request_errcodes.ts";
 import type { KeyBackupVersion } from "../../types/api/device_keys.ts";
 

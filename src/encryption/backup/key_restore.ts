@@ -10,7 +10,7 @@ import type { CryptoHandlers, EngineRunner } from "../../actors/crypto/crypto.ts
 import type { ActorRef } from "../../actors/kernel/mod.ts";
 import { optionsOfEach } from "../../api/http/mod.ts";
 import { type RestoredKey, RoomKeysReader } from "../../crypto/backup/backup.ts";
-import type { MegolmSessionRef } from "../../types/session_ref.ts";
+import type { MegolmSessionRef } from "../../types/checks/room_keys.ts";
 import { undefinedIfNotFound } from "../../errors/request_errcodes.ts";
 import { KeyBackupError } from "../../errors/secret_storage_error.ts";
 import { ServiceResponseError } from "../../errors/service_response_error.ts";

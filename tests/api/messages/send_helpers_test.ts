@@ -1,5 +1,5 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { noCipher } from "../../../src/api/media/media_cipher.ts";
+import { noCipher } from "../../../src/api/media/media_upload.ts";
 import type { SendOptions } from "../../../src/api/messages/messages.ts";
 import { htmlToText, sendHelpersAPI } from "../../../src/api/messages/send_helpers.ts";
 import { ValueError } from "../../../src/errors/matrix_error.ts";

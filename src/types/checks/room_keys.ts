@@ -1,16 +1,31 @@
 /**
- * What a version of a backup says of itself: its algorithm and its public key.
+ * What names room keys: their sessions, and versions of a backup, which say what their algorithm and public key are.
  *
- * Nothing of it is trusted for being there: the server can make a version whose private key it has.
- * A version is trusted if its public key is that of a private key that is known, or if it carries a
- * signature of a key that is trusted.
+ * Nothing of a version is trusted for being there: the server can make one whose private key it has. It is trusted
+ * if its public key is that of a private key that is known, or if it carries a signature of a key that is trusted.
  *
  * @see {@link https://spec.matrix.org/v1.16/client-server-api/#server-side-key-backups | Server-side key backups}
+ *
  * @module
  */
 
-import { isJsonObject, type JsonObject } from "../json.ts";
 import { isKey, unpadded } from "../base64.ts";
+import { isReceivedRoomId } from "../identifiers.ts";
+import type { RoomID } from "../ids.ts";
+import { isJsonObject, type JsonObject } from "../json.ts";
+
+/** The name of a Megolm session, and of the room key that belongs to it. */
+export interface MegolmSessionRef {
+  /** The room that it is used in. */
+  readonly roomId: RoomID;
+  /** Identifies it in the room. */
+  readonly sessionId: string;
+}
+
+/** Reads the name of a session; undefined if no session can have it. */
+export function readSessionRef(roomId: unknown, sessionId: unknown): MegolmSessionRef | undefined {
+  return isReceivedRoomId(roomId) && isKey(sessionId) ? { roomId, sessionId } : undefined;
+}
 
 /** The algorithm of backups. */
 export const BACKUP_ALGORITHM = "m.megolm_backup.v1.curve25519-aes-sha2";
