@@ -41,7 +41,18 @@ import { type OpenableStore, openedStore, told } from "../actors/store/mod.ts";
  * ```
  */
 export interface QuarantineAPI {
-  /** The events that are left out, the oldest first. */
+  /**
+   * The events that are left out, the oldest first.
+   *
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function leftOut(client: Client): Promise<string[]> {
+   *   return (await client.quarantine.list()).map(({ id, type }) => `${type} ${id}`);
+   * }
+   * ```
+   */
   list(): Promise<EventQuarantined[]>;
   /**
    * Delivers an event again now. It is the same delivery: what its handlers send has the
@@ -50,6 +61,15 @@ export interface QuarantineAPI {
    * @param id The event's ID, as `list()` returns it.
    * @returns Resolves when the handlers have settled; the event is not left out any more.
    * @throws {ValueError} If there is none of the ID, or it has no handler.
+   *
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function tryAgain(client: Client): Promise<void> {
+   *   for (const { id } of await client.quarantine.list()) await client.quarantine.redeliver(id);
+   * }
+   * ```
    */
   redeliver(id: string): Promise<void>;
   /**
@@ -57,6 +77,15 @@ export interface QuarantineAPI {
    *
    * @param id The event's ID, as `list()` returns it.
    * @returns Whether there was one.
+   *
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function giveUp(client: Client, id: string): Promise<void> {
+   *   if (!await client.quarantine.drop(id)) console.log("It has been handled since");
+   * }
+   * ```
    */
   drop(id: string): Promise<boolean>;
 }

@@ -69,6 +69,18 @@ export interface SessionsAPI {
    * @param key The key of the session.
    * @returns A copy of what handlers have left; undefined if there is none.
    * @throws {ValueError} If the definition has no such key, or its schema refuses what was kept.
+   *
+   * @example
+   * ```ts
+   * import { type Client, defineSession } from "@greenroom/matrix";
+   * import type { UserID } from "@greenroom/matrix/types";
+   *
+   * const points = defineSession({ name: "points", per: "user", initial: () => ({ points: 0 }) });
+   *
+   * export async function pointsOf(client: Client, userId: UserID): Promise<number> {
+   *   return (await client.sessions.read(points, userId))?.points ?? 0;
+   * }
+   * ```
    */
   read<State extends object>(
     definition: SessionDefinition<State>,
@@ -83,6 +95,18 @@ export interface SessionsAPI {
    * @param change What to make of it.
    * @returns Resolves when that is committed.
    * @throws {ValueError} If the definition has no such key, or what was made can't be kept.
+   *
+   * @example
+   * ```ts
+   * import { type Client, defineSession } from "@greenroom/matrix";
+   * import type { UserID } from "@greenroom/matrix/types";
+   *
+   * const points = defineSession({ name: "points", per: "user", initial: () => ({ points: 0 }) });
+   *
+   * export async function reward(client: Client, userId: UserID): Promise<void> {
+   *   await client.sessions.update(points, userId, (state) => void (state.points += 5));
+   * }
+   * ```
    */
   update<State extends object>(
     definition: SessionDefinition<State>,
@@ -95,6 +119,18 @@ export interface SessionsAPI {
    * @param definition The definition of the session.
    * @param key The key of the session.
    * @throws {ValueError} If the definition has no such key.
+   *
+   * @example
+   * ```ts
+   * import { type Client, defineSession } from "@greenroom/matrix";
+   * import type { UserID } from "@greenroom/matrix/types";
+   *
+   * const points = defineSession({ name: "points", per: "user", initial: () => ({ points: 0 }) });
+   *
+   * export async function forget(client: Client, userId: UserID): Promise<void> {
+   *   await client.sessions.end(points, userId);
+   * }
+   * ```
    */
   end<State extends object>(definition: SessionDefinition<State>, key: SessionKey): Promise<void>;
   /**
@@ -103,6 +139,19 @@ export interface SessionsAPI {
    *
    * @param definition The definition of the sessions.
    * @param options Limits the list to a part of the sessions.
+   *
+   * @example
+   * ```ts
+   * import { type Client, defineSession } from "@greenroom/matrix";
+   *
+   * const points = defineSession({ name: "points", per: "user", initial: () => ({ points: 0 }) });
+   *
+   * export async function total(client: Client): Promise<number> {
+   *   let sum = 0;
+   *   for await (const { state } of client.sessions.list(points)) sum += state.points;
+   *   return sum;
+   * }
+   * ```
    */
   list<State extends object>(
     definition: SessionDefinition<State>,

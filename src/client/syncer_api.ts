@@ -1,6 +1,8 @@
 /**
  * The methods of a client for syncing and for handlers, the contract's Syncer, and the position in the stream.
  *
+ * Over 300 lines because most of it is the documentation of what applications see.
+ *
  * @module
  */
 
@@ -278,7 +280,18 @@ export class SyncStore {
     this.#actors = actors;
   }
 
-  /** The token that the next sync asks with; undefined before the first. */
+  /**
+   * The token that the next sync asks with; undefined before the first.
+   *
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function hasSynced(client: Client): Promise<boolean> {
+   *   return await client.syncStore.getNextBatch() !== undefined;
+   * }
+   * ```
+   */
   async getNextBatch(): Promise<SyncToken | undefined> {
     return (await (await openedStore(this.#actors)).position()).nextBatch;
   }
@@ -288,6 +301,16 @@ export class SyncStore {
    * answer: stop the sync first.
    *
    * @param nextBatch The token to ask with; undefined starts from the beginning.
+   *
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function beginAgain(client: Client): Promise<void> {
+   *   await client.stop();
+   *   await client.syncStore.setNextBatch(undefined);
+   * }
+   * ```
    */
   async setNextBatch(nextBatch: SyncToken | undefined): Promise<void> {
     await (await openedStore(this.#actors)).move(nextBatch);

@@ -6,9 +6,15 @@ import type { Dispatcher } from "@greenroom/matrix";
 import { assertPending } from "../actors/kernel/support.ts";
 import { clientStage } from "./support/stage.ts";
 
-Deno.test("A store that is a path, or a promise of one, is refused by a client and a bot", () => {
+Deno.test("A store that is a promise of one, or no store at all, is refused; a client takes no path either", () => {
   const at = { baseUrl: "https://matrix.example.org", accessToken: "t" };
-  for (const store of ["./bot.db", Promise.resolve(new MemoryStore()), {}, null]) {
+  const ofPath = { ...at, store: "./bot.db" } as unknown as ClientOptions;
+  assertThrows(
+    () => new Client(ofPath),
+    ValueError,
+    "open one, and await it: store: await SqliteStore.open(path)",
+  );
+  for (const store of [Promise.resolve(new MemoryStore()), {}, null]) {
     const options = { ...at, store } as unknown as ClientOptions;
     for (const make of [() => new Client(options), () => new Bot(options as BotOptions)]) {
       assertThrows(make, ValueError, "open one, and await it: store: await SqliteStore.open(path)");

@@ -6,7 +6,7 @@ const CALLED = [
   ...["Appservice", "Intent"],
   ...["Bot", "BotRoom", "Composer", "Context", "RemindersAPI", "RoomContext", "TimerContext"],
   ...["BotTester", "Faults", "Homeserver", "RequestLog", "RoomView", "TestClock", "TestRoom"],
-  ...["Client", "StateStore"],
+  ...["Client", "QuarantineAPI", "SessionsAPI", "StateStore", "SyncStore"],
   ...["DehydratedDeviceAPI", "DeviceKeysAPI", "RoomKeysAPI"],
   ...["Crypto", "HistoryCrypto", "IdentityCrypto", "KeyBackup", "VerificationCrypto", "VerificationRequest"],
   ...["OpenSecretStorage", "SecretStorage"],

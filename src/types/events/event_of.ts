@@ -218,7 +218,7 @@ export type OtherEventTypes =
   & Record<"messageCreate" | "message:text" | "room.event", "m.room.message">
   & Record<"room.failed_decryption", "UNDECRYPTABLE">
   & Record<"error", "HANDLER_ERROR">
-  & Record<"prepared" | "ready" | "sync", "await client.ready">;
+  & Record<"prepared" | "ready" | "sync", "client.ready">;
 
 const OTHER_TYPES: Readonly<OtherEventTypes> = {
   messageCreate: "m.room.message",
@@ -226,9 +226,9 @@ const OTHER_TYPES: Readonly<OtherEventTypes> = {
   "room.event": "m.room.message",
   "room.failed_decryption": "UNDECRYPTABLE",
   error: "HANDLER_ERROR",
-  prepared: "await client.ready",
-  ready: "await client.ready",
-  sync: "await client.ready",
+  prepared: "client.ready",
+  ready: "client.ready",
+  sync: "client.ready",
 };
 
 /** What a handler's type should have been: the same with `m.` or `m.room.`, or in upper case, or as elsewhere. */
