@@ -51,7 +51,7 @@ export function assistant(bot: Bot, model: Model): void {
 
     const topic = /^TOPIC: (.{1,200})$/m.exec(text)?.[1];
     if (topic !== undefined && await c.confirm(`Shall I set the topic to “${topic}”?`)) {
-      await c.setRoomTopic(topic);
+      await c.setTopic(topic);
       await c.reply("Done.");
     }
   });

@@ -243,19 +243,19 @@ export class BotRoom {
    * plugin.command(
    *   "kick <user> [reason...]",
    *   { access: "admins", args: { user: "user" } },
-   *   (c) => c.kickUser(c.args.user, c.args.reason),
+   *   (c) => c.kick(c.args.user, c.args.reason),
    * );
    * ```
    */
-  async kickUser(userId: UserID, reason?: string): Promise<void> {
-    checkReason(reason, "kickUser");
+  async kick(userId: UserID, reason?: string): Promise<void> {
+    checkReason(reason, "kick");
     return await this.within((run) =>
       run.act("kick", () => this.kit.client.kickUser(this.roomId, userId, { reason }))
     );
   }
 
   /**
-   * Bans a user from the room: removes the user, who can't come back before {@linkcode BotRoom.unbanUser}.
+   * Bans a user from the room: removes the user, who can't come back before {@linkcode BotRoom.unban}.
    *
    * @param userId The user, who need not be in the room.
    * @param reason Why, as the user sees it. Default: none.
@@ -269,7 +269,7 @@ export class BotRoom {
    * const plugin = new Composer();
    * plugin.command("ban <user> [reason...]", { access: "admins", args: { user: "user" } }, async (c) => {
    *   try {
-   *     await c.banUser(c.args.user, c.args.reason);
+   *     await c.ban(c.args.user, c.args.reason);
    *   } catch (error) {
    *     if (!(error instanceof ForbiddenError)) throw error;
    *     await c.reply("I may not ban anybody here.");
@@ -277,8 +277,8 @@ export class BotRoom {
    * });
    * ```
    */
-  async banUser(userId: UserID, reason?: string): Promise<void> {
-    checkReason(reason, "banUser");
+  async ban(userId: UserID, reason?: string): Promise<void> {
+    checkReason(reason, "ban");
     return await this.within((run) =>
       run.act("ban", () => this.kit.client.banUser(this.roomId, userId, { reason }))
     );
@@ -297,13 +297,13 @@ export class BotRoom {
    *
    * const plugin = new Composer();
    * plugin.command("unban <user>", { access: "admins", args: { user: "user" } }, async (c) => {
-   *   await c.unbanUser(c.args.user);
-   *   await c.inviteUser(c.args.user);
+   *   await c.unban(c.args.user);
+   *   await c.invite(c.args.user);
    * });
    * ```
    */
-  async unbanUser(userId: UserID, reason?: string): Promise<void> {
-    checkReason(reason, "unbanUser");
+  async unban(userId: UserID, reason?: string): Promise<void> {
+    checkReason(reason, "unban");
     return await this.within((run) =>
       run.act("unban", () => this.kit.client.unbanUser(this.roomId, userId, { reason }))
     );
@@ -321,11 +321,11 @@ export class BotRoom {
    * import { Composer } from "@greenroom/matrix/bot";
    *
    * const plugin = new Composer();
-   * plugin.command("invite <user>", { args: { user: "user" } }, (c) => c.inviteUser(c.args.user));
+   * plugin.command("invite <user>", { args: { user: "user" } }, (c) => c.invite(c.args.user));
    * ```
    */
-  async inviteUser(userId: UserID, reason?: string): Promise<void> {
-    checkReason(reason, "inviteUser");
+  async invite(userId: UserID, reason?: string): Promise<void> {
+    checkReason(reason, "invite");
     return await this.within((run) =>
       run.act("invite", () => this.kit.client.inviteUser(this.roomId, userId, { reason }))
     );
@@ -343,11 +343,11 @@ export class BotRoom {
    * import { Composer } from "@greenroom/matrix/bot";
    *
    * const plugin = new Composer();
-   * plugin.command("topic <text...>", { access: "admins" }, (c) => c.setRoomTopic(c.args.text));
+   * plugin.command("topic <text...>", { access: "admins" }, (c) => c.setTopic(c.args.text));
    * ```
    */
-  async setRoomTopic(topic: string): Promise<EventID> {
-    if (topic !== "") checkText(topic, "setRoomTopic"); // an empty one takes it away
+  async setTopic(topic: string): Promise<EventID> {
+    if (topic !== "") checkText(topic, "setTopic"); // an empty one takes it away
     return await this.within((run) =>
       run.act("topic", () => this.kit.client.sendStateEvent(this.roomId, "m.room.topic", { topic }))
     );
@@ -365,11 +365,11 @@ export class BotRoom {
    * import { Composer } from "@greenroom/matrix/bot";
    *
    * const plugin = new Composer();
-   * plugin.command("rename <text...>", { access: "admins" }, (c) => c.setRoomName(c.args.text));
+   * plugin.command("rename <text...>", { access: "admins" }, (c) => c.setName(c.args.text));
    * ```
    */
-  async setRoomName(name: string): Promise<EventID> {
-    if (name !== "") checkText(name, "setRoomName"); // an empty one takes it away
+  async setName(name: string): Promise<EventID> {
+    if (name !== "") checkText(name, "setName"); // an empty one takes it away
     return await this.within((run) =>
       run.act("name", () => this.kit.client.sendStateEvent(this.roomId, "m.room.name", { name }))
     );

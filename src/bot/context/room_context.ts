@@ -518,14 +518,14 @@ export interface RoomContext {
    * plugin.command(
    *   "kick <user> [reason...]",
    *   { access: "admins", args: { user: "user" } },
-   *   (c) => c.kickUser(c.args.user, c.args.reason),
+   *   (c) => c.kick(c.args.user, c.args.reason),
    * );
    * ```
    */
-  kickUser(userId: UserID, reason?: string): Promise<void>;
+  kick(userId: UserID, reason?: string): Promise<void>;
 
   /**
-   * Bans a user from the room: removes the user, who can't come back before {@linkcode BotRoom.unbanUser}.
+   * Bans a user from the room: removes the user, who can't come back before {@linkcode BotRoom.unban}.
    *
    * @param userId The user, who need not be in the room.
    * @param reason Why, as the user sees it. Default: none.
@@ -539,7 +539,7 @@ export interface RoomContext {
    * const plugin = new Composer();
    * plugin.command("ban <user> [reason...]", { access: "admins", args: { user: "user" } }, async (c) => {
    *   try {
-   *     await c.banUser(c.args.user, c.args.reason);
+   *     await c.ban(c.args.user, c.args.reason);
    *   } catch (error) {
    *     if (!(error instanceof ForbiddenError)) throw error;
    *     await c.reply("I may not ban anybody here.");
@@ -547,7 +547,7 @@ export interface RoomContext {
    * });
    * ```
    */
-  banUser(userId: UserID, reason?: string): Promise<void>;
+  ban(userId: UserID, reason?: string): Promise<void>;
 
   /**
    * Takes a user's ban back.
@@ -562,12 +562,12 @@ export interface RoomContext {
    *
    * const plugin = new Composer();
    * plugin.command("unban <user>", { access: "admins", args: { user: "user" } }, async (c) => {
-   *   await c.unbanUser(c.args.user);
-   *   await c.inviteUser(c.args.user);
+   *   await c.unban(c.args.user);
+   *   await c.invite(c.args.user);
    * });
    * ```
    */
-  unbanUser(userId: UserID, reason?: string): Promise<void>;
+  unban(userId: UserID, reason?: string): Promise<void>;
 
   /**
    * Invites a user into the room.
@@ -581,10 +581,10 @@ export interface RoomContext {
    * import { Composer } from "@greenroom/matrix/bot";
    *
    * const plugin = new Composer();
-   * plugin.command("invite <user>", { args: { user: "user" } }, (c) => c.inviteUser(c.args.user));
+   * plugin.command("invite <user>", { args: { user: "user" } }, (c) => c.invite(c.args.user));
    * ```
    */
-  inviteUser(userId: UserID, reason?: string): Promise<void>;
+  invite(userId: UserID, reason?: string): Promise<void>;
 
   /**
    * Sets the topic of the room: what it is about.
@@ -598,10 +598,10 @@ export interface RoomContext {
    * import { Composer } from "@greenroom/matrix/bot";
    *
    * const plugin = new Composer();
-   * plugin.command("topic <text...>", { access: "admins" }, (c) => c.setRoomTopic(c.args.text));
+   * plugin.command("topic <text...>", { access: "admins" }, (c) => c.setTopic(c.args.text));
    * ```
    */
-  setRoomTopic(topic: string): Promise<EventID>;
+  setTopic(topic: string): Promise<EventID>;
 
   /**
    * Sets the name of the room.
@@ -615,10 +615,10 @@ export interface RoomContext {
    * import { Composer } from "@greenroom/matrix/bot";
    *
    * const plugin = new Composer();
-   * plugin.command("rename <text...>", { access: "admins" }, (c) => c.setRoomName(c.args.text));
+   * plugin.command("rename <text...>", { access: "admins" }, (c) => c.setName(c.args.text));
    * ```
    */
-  setRoomName(name: string): Promise<EventID>;
+  setName(name: string): Promise<EventID>;
 
   /**
    * Sends an image, with its size, a smaller version and a blurred one, as far as they can be made.

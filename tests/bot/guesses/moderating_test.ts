@@ -29,11 +29,11 @@ function moderated(setUp: (bot: Bot) => void) {
 Deno.test("A context kicks, bans, unbans and invites in its room, and says why", async () => {
   const { tester, promote, member } = moderated((bot) => {
     const args = { user: "user" } as const;
-    bot.command("kick <user> [reason...]", { args }, (c) => c.kickUser(c.args.user, c.args.reason));
-    bot.command("ban <user> [reason...]", { args }, (c) => c.banUser(c.args.user, c.args.reason));
+    bot.command("kick <user> [reason...]", { args }, (c) => c.kick(c.args.user, c.args.reason));
+    bot.command("ban <user> [reason...]", { args }, (c) => c.ban(c.args.user, c.args.reason));
     bot.command("back <user>", { args }, async (c) => {
-      await c.unbanUser(c.args.user);
-      await c.inviteUser(c.args.user, "Sorry");
+      await c.unban(c.args.user);
+      await c.invite(c.args.user, "Sorry");
       await c.reply("done");
     });
   });
@@ -58,18 +58,18 @@ Deno.test("A room outside of functions moderates too, and names and describes it
   await using _ = tester;
   const { id } = await tester.room("alice", "bob");
   const room = bot().in(id);
-  await assertRejects(() => room.kickUser(tester.userId("bob")), ForbiddenError);
+  await assertRejects(() => room.kick(tester.userId("bob")), ForbiddenError);
   await promote(id);
-  await room.banUser(tester.userId("bob"), "spam");
+  await room.ban(tester.userId("bob"), "spam");
   assertEquals(await member(id, "bob"), ["ban", "spam"]);
-  await room.setRoomName("Stage");
-  await room.setRoomTopic("Begins at eight");
+  await room.setName("Stage");
+  await room.setTopic("Begins at eight");
   const state = async (type: string) => await tester.request("alice", "GET", `/rooms/${id}/state/${type}`);
   assertEquals([await state("m.room.name"), await state("m.room.topic")], [
     { name: "Stage" },
     { topic: "Begins at eight" },
   ]);
-  await room.setRoomTopic("");
+  await room.setTopic("");
   assertEquals(await state("m.room.topic"), { topic: "" });
 });
 
@@ -77,7 +77,7 @@ Deno.test("A reason, a name or a topic that is no text is refused before anythin
   const bot = new Bot({ homeserver: "https://matrix.example.org", log: false });
   const room = bot.in("!a:b.c") as BotRoom;
   const reason = { reason: "spam" } as never;
-  for (const name of ["kickUser", "banUser", "unbanUser", "inviteUser"] as const) {
+  for (const name of ["kick", "ban", "unban", "invite"] as const) {
     await assertRejects(
       () => room[name]("@a:b.c", reason),
       ValueError,
@@ -86,14 +86,14 @@ Deno.test("A reason, a name or a topic that is no text is refused before anythin
   }
   await assertRejects(() => room.redact("$a", reason), ValueError, "redact: the reason must be a string");
   await assertRejects(
-    () => room.setRoomName(7 as never),
+    () => room.setName(7 as never),
     ValueError,
-    "setRoomName: the text must be a string",
+    "setName: the text must be a string",
   );
   await assertRejects(
-    () => room.setRoomTopic({} as never),
+    () => room.setTopic({} as never),
     ValueError,
-    "setRoomTopic: the text must be a string",
+    "setTopic: the text must be a string",
   );
   assertThrows(() => bot.in("!a:b.c", "$a" as never), ValueError, "must be an object");
 });
