@@ -57,7 +57,7 @@ export function clientOf(options: BotOptions | HostedBotOptions): BotClient {
   const { password, onTokensRefreshed, findTokens, log } = options;
   const forClient = { ...clientsOptions(options), ...homeserverAddress(options) };
   const given = typeof options.store === "string" ? storeAt(options.store) : options.store;
-  const store = given ?? (password === undefined ? undefined : new MemoryStore());
+  const store = given === undefined && password !== undefined ? new MemoryStore() : given;
   const account = store === undefined ? undefined : accountOf(options, store);
   const client: Client = new Client({
     ...forClient,
