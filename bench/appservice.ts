@@ -11,7 +11,7 @@
 
 import { MemoryStore, type Store } from "@greenroom/matrix";
 import { Appservice, createRegistration } from "@greenroom/matrix/appservice";
-import { DenoKvStore } from "@greenroom/matrix/store/kv";
+import { KvStore } from "@greenroom/matrix/store/kv";
 import { SqliteStore } from "@greenroom/matrix/store/sqlite";
 import { contest } from "./appservice/contest.ts";
 
@@ -105,7 +105,7 @@ const folder = await Deno.makeTempDir({ prefix: "greenroom-bench-" });
 const stores: [string, () => Store | Promise<Store>][] = [
   ["memory", () => new MemoryStore()],
   ["SQLite", () => SqliteStore.open(`${folder}/bench.db`)],
-  ["Deno KV", () => DenoKvStore.open(`${folder}/bench.kv`)],
+  ["Deno KV", () => KvStore.open(`${folder}/bench.kv`)],
 ];
 for (const [name, open] of stores) {
   for (const perTransaction of [1, 20]) {

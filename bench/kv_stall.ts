@@ -5,13 +5,13 @@
  * Deno's own client keeps the rest of a request of more than a kilobyte back until the server has
  * acknowledged its beginning, which takes 40 ms where the server has nothing else to send; so does
  * the server with its answers. A small reading just ahead of the request often lets the
- * acknowledgement come together, but not with large ones, and not with answers. `DenoKvStore`
+ * acknowledgement come together, but not with large ones, and not with answers. `KvStore`
  * speaks to the server by `fetch()`.
  *
  * @module
  */
 
-import { DenoKvStore } from "../src/store/deno_kv/deno_kv.ts";
+import { KvStore } from "../src/store/deno_kv/deno_kv.ts";
 import { Denokv } from "../tools/denokv.ts";
 
 const ROUNDS = 40;
@@ -55,7 +55,7 @@ function withSomethingAhead(kv: Deno.Kv): Actions {
   return { commit: ahead(commit), read: ahead(read) };
 }
 
-function byStore(store: DenoKvStore): Actions {
+function byStore(store: KvStore): Actions {
   return {
     commit: (count, value) => store.commit(keys(count).map((key) => ({ type: "set", key, value }))),
     read: (count) => store.getMany(keys(count)),
@@ -77,11 +77,11 @@ if (import.meta.main) {
   await using server = await Denokv.start();
   Deno.env.set("DENO_KV_ACCESS_TOKEN", server.accessToken);
   using kv = await Deno.openKv(server.url);
-  await using store = await DenoKvStore.open(server.url);
+  await using store = await KvStore.open(server.url);
   const contestants: [string, Actions][] = [
     ["Deno's client", byDeno(kv)],
     ["with a reading ahead", withSomethingAhead(kv)],
-    ["DenoKvStore", byStore(store)],
+    ["KvStore", byStore(store)],
   ];
   console.log(
     `median of ${ROUNDS}, in ms`.padEnd(28) + contestants.map(([name]) => name.padStart(22)).join(""),

@@ -9,14 +9,14 @@
 
 import { MemoryStore } from "@greenroom/matrix";
 import { Appservice, createRegistration } from "@greenroom/matrix/appservice";
-import { DenoKvStore } from "@greenroom/matrix/store/kv";
+import { KvStore } from "@greenroom/matrix/store/kv";
 import { SqliteStore } from "@greenroom/matrix/store/sqlite";
 
 const [baseUrl = "", port = "0", as_token = "", hs_token = "", counts = "", path = "memory"] = Deno.args;
 const left = counts.split(",").map(Number);
 const store = path === "memory"
   ? new MemoryStore()
-  : await (path.endsWith(".kv") ? DenoKvStore : SqliteStore).open(path);
+  : await (path.endsWith(".kv") ? KvStore : SqliteStore).open(path);
 const made = createRegistration({ id: "bench", url: `http://127.0.0.1:${port}`, serverName: "localhost" });
 const registration = { ...made, as_token, hs_token };
 const appservice = new Appservice({ registration, serverName: "localhost", baseUrl, store, log: false });

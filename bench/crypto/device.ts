@@ -15,7 +15,7 @@ import type { CryptoOutput, EngineRequest } from "../../src/crypto/engine/engine
 import type { RoomDescription } from "../../src/crypto/sharing/sharing_protocol.ts";
 import { DEFAULT_POLICY } from "../../src/crypto/context/context.ts";
 import { loggerOf } from "../../src/base/log.ts";
-import { DenoKvStore } from "../../src/store/deno_kv/deno_kv.ts";
+import { KvStore } from "../../src/store/deno_kv/deno_kv.ts";
 import type { Store } from "../../src/store/base/store.ts";
 import { MemoryStore } from "../../src/store/base/memory_store.ts";
 import { SqliteStore } from "../../src/store/sqlite/sqlite.ts";
@@ -44,7 +44,7 @@ async function openStore(kind: StoreKind): Promise<Store> {
   if (kind === "memory") return new MemoryStore();
   // The bench's own folder goes when it ends, and these files with it.
   const path = await Deno.makeTempFile({ suffix: `.${kind}` });
-  return kind === "kv" ? await DenoKvStore.open(path) : await SqliteStore.open(path);
+  return kind === "kv" ? await KvStore.open(path) : await SqliteStore.open(path);
 }
 
 /** One device. */

@@ -5,7 +5,7 @@
  */
 
 import { SealedStore, type Store } from "@greenroom/matrix";
-import { DenoKvStore } from "@greenroom/matrix/store/kv";
+import { KvStore } from "@greenroom/matrix/store/kv";
 import { SqliteStore } from "@greenroom/matrix/store/sqlite";
 import { DatabaseSync } from "node:sqlite";
 
@@ -26,7 +26,7 @@ const SEAL_KEY = new Uint8Array(32).fill(7);
 /** Opens the store of a folder. */
 export async function openDiskStore(kind: DiskStore, folder: string): Promise<Store> {
   const path = `${folder}/${DATABASE}`;
-  if (kind === "kv") return await DenoKvStore.open(path);
+  if (kind === "kv") return await KvStore.open(path);
   if (kind === "sealed") return await SealedStore.open(await SqliteStore.open(path), SEAL_KEY);
   if (kind === "sqlite") return await SqliteStore.open(path);
   const database = new DatabaseSync(path);

@@ -31,8 +31,8 @@ export async function openStore({ kind, path, accessToken, patience }: StoreOrde
     const { SqliteStore } = await import("@greenroom/matrix/store/sqlite");
     return await SqliteStore.open(path);
   }
-  const { DenoKvStore } = await import("@greenroom/matrix/store/kv");
-  return await DenoKvStore.open(path, { accessToken, patience });
+  const { KvStore } = await import("@greenroom/matrix/store/kv");
+  return await KvStore.open(path, { accessToken, patience });
 }
 
 /** The place of a store, for as long as a run takes. */

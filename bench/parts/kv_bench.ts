@@ -1,6 +1,6 @@
 /** A commit, on each store: what a sync writes is one. Files are synced with each commit. */
 
-import { DenoKvStore } from "../../src/store/deno_kv/deno_kv.ts";
+import { KvStore } from "../../src/store/deno_kv/deno_kv.ts";
 import type { Store } from "../../src/store/base/store.ts";
 import { MemoryStore } from "../../src/store/base/memory_store.ts";
 import { SqliteStore } from "../../src/store/sqlite/sqlite.ts";
@@ -21,4 +21,4 @@ async function benchStore(name: string, open: (folder: string) => Store | Promis
 
 await benchStore("memory", () => new MemoryStore());
 await benchStore("SQLite", (folder) => SqliteStore.open(`${folder}/store.db`));
-await benchStore("Deno KV", (folder) => DenoKvStore.open(`${folder}/store.kv`));
+await benchStore("Deno KV", (folder) => KvStore.open(`${folder}/store.kv`));

@@ -7,7 +7,7 @@
 
 import { Client } from "@greenroom/matrix";
 import type { UserID } from "@greenroom/matrix/types";
-import { DenoKvStore } from "@greenroom/matrix/store/kv";
+import { KvStore } from "@greenroom/matrix/store/kv";
 import { SqliteStore } from "@greenroom/matrix/store/sqlite";
 import { Homeserver } from "@greenroom/matrix/testing";
 import { delay } from "@std/async/delay";
@@ -24,7 +24,7 @@ const ONE_TIME_KEYS = 50;
 const STORES = [{ kind: "sqlite", name: NAMES.sqlite }, { kind: "kv", name: NAMES.kv }] as const;
 type StoreKind = typeof STORES[number]["kind"];
 
-const open = (kind: StoreKind, file: string) => (kind === "kv" ? DenoKvStore : SqliteStore).open(file);
+const open = (kind: StoreKind, file: string) => (kind === "kv" ? KvStore : SqliteStore).open(file);
 
 /** A device that was there, and has gone away. */
 interface Stage {

@@ -6,7 +6,7 @@
 
 import { Client, defineSession, MemoryStore } from "@greenroom/matrix";
 import type { RoomID } from "@greenroom/matrix/types";
-import { DenoKvStore } from "@greenroom/matrix/store/kv";
+import { KvStore } from "@greenroom/matrix/store/kv";
 import { Homeserver } from "@greenroom/matrix/testing";
 import { Denokv, hasDenokv, isDenokvBuilt } from "../../tools/denokv.ts";
 import type { Store } from "../../src/store/base/store.ts";
@@ -101,12 +101,12 @@ export async function storeTable({ quick }: { readonly quick: boolean }): Promis
   stack.defer(() => Deno.remove(folder, { recursive: true }));
   const stores: (readonly [string, (name: string) => Store | Promise<Store>])[] = [
     ["memory", () => new MemoryStore()],
-    ["Deno KV, a file", (name) => DenoKvStore.open(`${folder}/${name}.kv`)],
+    ["Deno KV, a file", (name) => KvStore.open(`${folder}/${name}.kv`)],
   ];
   if (await (quick ? isDenokvBuilt() : hasDenokv())) {
     const denokv = stack.use(await Denokv.start());
     const { url, accessToken } = denokv;
-    stores.push(["Deno KV, denokv", () => DenoKvStore.open(url, { accessToken })]);
+    stores.push(["Deno KV, denokv", () => KvStore.open(url, { accessToken })]);
   }
   const rows: string[] = [];
   for (const [name, open] of stores) {

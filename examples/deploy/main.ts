@@ -11,7 +11,7 @@
  */
 
 import { Client, defineSession } from "@greenroom/matrix";
-import { DenoKvStore } from "@greenroom/matrix/store/kv";
+import { KvStore } from "@greenroom/matrix/store/kv";
 import type { UserID } from "@greenroom/matrix/types";
 
 function needed(name: string): string {
@@ -29,7 +29,7 @@ const bot = new Client({
   accessToken: needed("MATRIX_TOKEN"),
   mxid: Deno.env.get("MATRIX_USER") as UserID | undefined,
   deviceId: Deno.env.get("MATRIX_DEVICE"),
-  store: await DenoKvStore.open(Deno.env.get("DENO_KV_URL")), // without it: the app's own database
+  store: await KvStore.open(Deno.env.get("DENO_KV_URL")), // without it: the app's own database
   lease: { duration: 5_000 }, // so long do others wait if an instance is evicted in the middle of a pass
   encryption: true,
   wake: { secret: needed("MATRIX_WAKE_SECRET") },

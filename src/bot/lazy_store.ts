@@ -38,7 +38,7 @@ export function storeAt(
       if (!hasDenoKv() && path !== undefined) {
         return await (await import("../store/sqlite.ts")).SqliteStore.open(path);
       }
-      return await (await import("../store/kv.ts")).DenoKvStore.open(path);
+      return await (await import("../store/kv.ts")).KvStore.open(path);
     } catch (error) {
       throw named(error);
     }

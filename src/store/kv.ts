@@ -6,9 +6,9 @@
  *
  * @example
  * ```ts
- * import { DenoKvStore } from "@greenroom/matrix/store/kv";
+ * import { KvStore } from "@greenroom/matrix/store/kv";
  *
- * await using store = await DenoKvStore.open(":memory:");
+ * await using store = await KvStore.open(":memory:");
  * await store.commit([{ type: "set", key: ["greeting", "en"], value: "hello" }]);
  * const [entry] = await store.getMany([["greeting", "en"]]);
  * console.assert(entry?.value === "hello");
@@ -17,7 +17,7 @@
  * @module
  */
 
-export { type DenoKvOptions, DenoKvStore } from "./deno_kv/deno_kv.ts";
+export { type KvOptions, KvStore } from "./deno_kv/deno_kv.ts";
 export type { Clock } from "../base/clock.ts";
 export type {
   Store,

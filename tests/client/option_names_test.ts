@@ -11,7 +11,7 @@ import {
   ValueError,
 } from "@greenroom/matrix";
 import { Appservice, createRegistration } from "@greenroom/matrix/appservice";
-import { DenoKvStore } from "@greenroom/matrix/store/kv";
+import { KvStore } from "@greenroom/matrix/store/kv";
 import { SqliteStore } from "@greenroom/matrix/store/sqlite";
 import { Bot } from "@greenroom/matrix/bot";
 import { BotTester, Homeserver } from "@greenroom/matrix/testing";
@@ -72,7 +72,7 @@ Deno.test("Whatever is made refuses options that there are not, and names the ne
     const [open, text] of [
       [() => SqliteStore.open(":memory:", given({ patient: 1 })), "did you mean patience?"],
       [() => SqliteStore.open(given({ path: "x" })), "name a file"],
-      [() => DenoKvStore.open(":memory:", given({ acessToken: "x" })), "did you mean accessToken?"],
+      [() => KvStore.open(":memory:", given({ acessToken: "x" })), "did you mean accessToken?"],
       [() => importDevice(store, new ReadableStream(), given({ keys: 1 })), "did you mean key?"],
       [() => Client.discover("localhost", given({ fetsh: fetch })), "did you mean fetch?"],
       [() => inspectDevice(store, given({ mxid: "@a:b", deviceID: "x" })), "did you mean deviceId?"],

@@ -20,7 +20,7 @@ import {
 } from "@greenroom/matrix";
 import { Appservice, createRegistration } from "@greenroom/matrix/appservice";
 import * as kit from "@greenroom/matrix/bot";
-import { DenoKvStore } from "@greenroom/matrix/store/kv";
+import { KvStore } from "@greenroom/matrix/store/kv";
 import { SqliteStore } from "@greenroom/matrix/store/sqlite";
 import { BotTester, Homeserver, storeConformance, storeProcessConformance } from "@greenroom/matrix/testing";
 import { clientAPI } from "../../src/api/api.ts";
@@ -43,7 +43,7 @@ const BY_TYPE_ALONE = [
   "Store.list",
   "MemoryStore.list",
   "SealedStore.list",
-  "DenoKvStore.list",
+  "KvStore.list",
   "SqliteStore.list",
   "BotHost.start", // what a bot of another kind has, to be run and tried
   "TestedBot.start",
@@ -287,7 +287,7 @@ Deno.test("Whatever takes options refuses one that there is not, by its name", a
     "storeConformance": () => storeConformance("a", () => store, X),
     "storeConformance spoil": () => storeConformance("a", () => store, { spoil: X }),
     "storeProcessConformance": () => storeProcessConformance("a", () => store, X),
-    "DenoKvStore.open": () => DenoKvStore.open(":memory:", X),
+    "KvStore.open": () => KvStore.open(":memory:", X),
     "SqliteStore.open": () => SqliteStore.open(":memory:", X),
     "SqliteStore.over": () => SqliteStore.over({} as Any, X),
   };

@@ -1,6 +1,6 @@
 import { assert, assertThrows } from "@std/assert";
 import { MemoryStore, SealedStore } from "@greenroom/matrix";
-import { DenoKvStore } from "@greenroom/matrix/store/kv";
+import { KvStore } from "@greenroom/matrix/store/kv";
 import { SqliteStore } from "@greenroom/matrix/store/sqlite";
 import { ValueError } from "@greenroom/matrix/errors";
 import { complaintsOf } from "../types/compiler.ts";
@@ -13,8 +13,8 @@ Deno.test("A store that is made with `new` says how to open it", () => {
   const made: readonly [Any, readonly unknown[], string][] = [
     [SqliteStore, [], "SqliteStore.open(path)"],
     [SqliteStore, ["bot.db"], "SqliteStore.open(path)"],
-    [DenoKvStore, [], "DenoKvStore.open(path)"],
-    [DenoKvStore, ["bot.db"], "DenoKvStore.open(path)"],
+    [KvStore, [], "KvStore.open(path)"],
+    [KvStore, ["bot.db"], "KvStore.open(path)"],
     [SealedStore, [new MemoryStore(), new Uint8Array(32)], "SealedStore.open(inner, key)"],
   ];
   for (const [Store, given, open] of made) {

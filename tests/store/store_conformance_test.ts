@@ -1,11 +1,11 @@
-import { DenoKvStore } from "../../src/store/deno_kv/deno_kv.ts";
+import { KvStore } from "../../src/store/deno_kv/deno_kv.ts";
 import { MemoryStore } from "../../src/store/base/memory_store.ts";
 import { storeConformance } from "../../src/testing/conformance/conformance.ts";
 import { contentOf, spoilDenoKv } from "./support/spoiled_deno_kv.ts";
 
 storeConformance("MemoryStore", () => new MemoryStore());
 
-storeConformance("DenoKvStore in memory", () => DenoKvStore.open(":memory:"), { copies: true });
+storeConformance("KvStore in memory", () => KvStore.open(":memory:"), { copies: true });
 
 const folders = new Map<string, string>();
 
@@ -15,7 +15,7 @@ function fileOf(place: string): string {
   return `${folder}/store.db`;
 }
 
-storeConformance("DenoKvStore on a file", (place) => DenoKvStore.open(fileOf(place)), {
+storeConformance("KvStore on a file", (place) => KvStore.open(fileOf(place)), {
   durable: true,
   shared: true,
   locks: true,

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { DenoKvStore } from "../../src/store/deno_kv/deno_kv.ts";
+import { KvStore } from "../../src/store/deno_kv/deno_kv.ts";
 import type { Store, StoreKey, StoreMutation } from "../../src/store/base/store.ts";
 import { MemoryStore } from "../../src/store/base/memory_store.ts";
 import { SqliteStore } from "../../src/store/sqlite/sqlite.ts";
@@ -51,7 +51,7 @@ const filled = (mutations: readonly StoreMutation[]): StoreMutation[] =>
 
 const stores: [string, () => Store | Promise<Store>][] = [
   ["MemoryStore", () => new MemoryStore()],
-  ["DenoKvStore", () => DenoKvStore.open(":memory:")],
+  ["KvStore", () => KvStore.open(":memory:")],
   ["SqliteStore", () => SqliteStore.open(":memory:")],
 ];
 

@@ -10,7 +10,7 @@ const CALLED = [
   ...["DehydratedDeviceAPI", "DeviceKeysAPI", "RoomKeysAPI"],
   ...["Crypto", "HistoryCrypto", "IdentityCrypto", "KeyBackup", "VerificationCrypto", "VerificationRequest"],
   ...["OpenSecretStorage", "SecretStorage"],
-  ...["DenoKvStore", "MemoryStore", "SealedStore", "SqliteStore", "Store"],
+  ...["KvStore", "MemoryStore", "SealedStore", "SqliteStore", "Store"],
 ];
 
 /** What `Store` shows by examples, for all that implement it. */
@@ -18,7 +18,7 @@ const STORE_METHODS = ["close", "commit", "getMany", "list"];
 
 /** Methods that need no example: an interface shows it, or they are for the client alone. */
 const EXCUSED: Readonly<Record<string, readonly string[]>> = {
-  DenoKvStore: [...STORE_METHODS, "lock"],
+  KvStore: [...STORE_METHODS, "lock"],
   MemoryStore: STORE_METHODS,
   RequestLog: ["add"],
   SealedStore: [...STORE_METHODS, "lock"],

@@ -29,7 +29,7 @@ const PAGES: Readonly<Record<string, readonly string[]>> = {
   "docs/encryption/overview.md": ["EncryptionOptions", "EnsureVerifiedOptions"],
   "docs/encryption/verification.md": ["OwnerVerificationOptions"],
   "docs/hosts/deploy.md": ["WakeOptions", "RegisterWakeOptions", "SyncOnceOptions"],
-  "docs/stores.md": ["ClientLeaseOptions", "SqliteOptions", "DenoKvOptions"],
+  "docs/stores.md": ["ClientLeaseOptions", "SqliteOptions", "KvOptions"],
   "docs/appservices.md": ["AppserviceOptions", "CreateRegistrationOptions"],
 };
 

@@ -12,7 +12,7 @@ import { EVERYBODY } from "../../../tests/support/everybody.ts";
 await drive(async () => {
   const file = option("file");
   const store = option("store") === "kv"
-    ? await (await import("@greenroom/matrix/store/kv")).DenoKvStore.open(file)
+    ? await (await import("@greenroom/matrix/store/kv")).KvStore.open(file)
     : await (await import("@greenroom/matrix/store/sqlite")).SqliteStore.open(file);
   const client = new Client({
     baseUrl: url,

@@ -18,8 +18,7 @@ const TYPES = ["m.room.message", "m.reaction", "m.room.member"] as const;
 const stores: Record<string, () => Promise<Store>> = {
   sqlite: async () =>
     await (await import("@greenroom/matrix/store/sqlite")).SqliteStore.open(`${folder}/greenroom.db`),
-  kv: async () =>
-    await (await import("@greenroom/matrix/store/kv")).DenoKvStore.open(`${folder}/greenroom.kv`),
+  kv: async () => await (await import("@greenroom/matrix/store/kv")).KvStore.open(`${folder}/greenroom.kv`),
 };
 
 const open = stores[option("store", "memory")];

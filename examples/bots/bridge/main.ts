@@ -5,7 +5,7 @@ import {
   parseRegistration,
   registrationToYaml,
 } from "@greenroom/matrix/appservice";
-import { DenoKvStore } from "@greenroom/matrix/store/kv";
+import { KvStore } from "@greenroom/matrix/store/kv";
 import { bridge, PREFIX } from "./bridge.ts";
 import { ToyNetwork } from "./network.ts";
 
@@ -32,7 +32,7 @@ if (Deno.args[0] === "register") {
 }
 
 const registration = parseRegistration(await Deno.readTextFile(file));
-const store = await DenoKvStore.open(path);
+const store = await KvStore.open(path);
 const appservice = new Appservice({ registration, serverName, baseUrl, store });
 const [hostname = "localhost", port = "7000"] = network?.split(":") ?? [];
 if (network === undefined) serveNetwork();

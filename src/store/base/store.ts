@@ -76,7 +76,7 @@ export interface StoreLock {
 }
 
 /**
- * A key-value store: `MemoryStore` forgets when the process ends; `DenoKvStore` of
+ * A key-value store: `MemoryStore` forgets when the process ends; `KvStore` of
  * `@greenroom/matrix/store/kv` and `SqliteStore` of `@greenroom/matrix/store/sqlite` do not.
  */
 export interface Store {

@@ -11,7 +11,7 @@ import { type KvDatabase, type KvRecord, MAX_READS } from "./database.ts";
 import { DenoKvJournal, isTorn } from "./journal.ts";
 import { journalKey, logicalKey, valueKey } from "./keys.ts";
 import { type EncodedChange, encodeDelete, encodeSet, readParts, readRecord, SplitIndex } from "./values.ts";
-import { checkFormat, type DenoKvOptions, openDatabase } from "./open.ts";
+import { checkFormat, type KvOptions, openDatabase } from "./open.ts";
 import { LocalDatabase } from "./local_database.ts";
 import { lockBeside } from "../files/files.ts";
 import {
@@ -25,10 +25,10 @@ import {
   type StoreMutation,
 } from "../base/mod.ts";
 
-export type { DenoKvOptions } from "./open.ts";
+export type { KvOptions } from "./open.ts";
 
 const VERSIONSTAMP = /^[0-9a-f]{20}$/;
-const NOT_OPENED = "Cannot make a DenoKvStore: it has to be opened; write await DenoKvStore.open(path)";
+const NOT_OPENED = "Cannot make a KvStore: it has to be opened; write await KvStore.open(path)";
 
 /**
  * Keeps everything in a database of Deno KV: a file, or a server that speaks KV Connect (`denokv`,
@@ -66,13 +66,13 @@ const NOT_OPENED = "Cannot make a DenoKvStore: it has to be opened; write await 
  * @example
  * ```ts
  * import { Client } from "@greenroom/matrix";
- * import { DenoKvStore } from "@greenroom/matrix/store/kv";
+ * import { KvStore } from "@greenroom/matrix/store/kv";
  *
- * await using store = await DenoKvStore.open(":memory:"); // or "./bot.db", or "http://127.0.0.1:4512"
+ * await using store = await KvStore.open(":memory:"); // or "./bot.db", or "http://127.0.0.1:4512"
  * await using client = new Client({ baseUrl: "https://matrix.example.org", store });
  * ```
  */
-export class DenoKvStore implements Store {
+export class KvStore implements Store {
   readonly #database: KvDatabase;
   readonly #journal: DenoKvJournal;
   readonly #splits = new SplitIndex();
@@ -99,15 +99,15 @@ export class DenoKvStore implements Store {
    *
    * @example
    * ```ts
-   * import { DenoKvStore } from "@greenroom/matrix/store/kv";
+   * import { KvStore } from "@greenroom/matrix/store/kv";
    *
-   * export async function open(): Promise<DenoKvStore> {
-   *   return await DenoKvStore.open("./bot.db"); // with --unstable-kv
+   * export async function open(): Promise<KvStore> {
+   *   return await KvStore.open("./bot.db"); // with --unstable-kv
    * }
    * ```
    */
-  static async open(path?: string, options: DenoKvOptions = {}): Promise<DenoKvStore> {
-    return await DenoKvStore.#over(await openDatabase(path, options));
+  static async open(path?: string, options: KvOptions = {}): Promise<KvStore> {
+    return await KvStore.#over(await openDatabase(path, options));
   }
 
   /**
@@ -119,21 +119,21 @@ export class DenoKvStore implements Store {
    *
    * @example
    * ```ts
-   * import { DenoKvStore } from "@greenroom/matrix/store/kv";
+   * import { KvStore } from "@greenroom/matrix/store/kv";
    *
-   * export async function openBeside(): Promise<DenoKvStore> {
+   * export async function openBeside(): Promise<KvStore> {
    *   const kv = await Deno.openKv();
    *   await kv.set(["mine"], "beside the client's entries");
-   *   return await DenoKvStore.over(kv);
+   *   return await KvStore.over(kv);
    * }
    * ```
    */
-  static async over(kv: Deno.Kv): Promise<DenoKvStore> {
-    return await DenoKvStore.#over(new LocalDatabase(kv));
+  static async over(kv: Deno.Kv): Promise<KvStore> {
+    return await KvStore.#over(new LocalDatabase(kv));
   }
 
-  static async #over(database: KvDatabase): Promise<DenoKvStore> {
-    const store = new DenoKvStore(database);
+  static async #over(database: KvDatabase): Promise<KvStore> {
+    const store = new KvStore(database);
     try {
       await checkFormat(database);
       await store.#journal.check();

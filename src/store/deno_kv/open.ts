@@ -16,7 +16,7 @@ import { isLocked, LocalDatabase, readOnlyError, storeErrorOf } from "./local_da
 import { RemoteDatabase } from "./remote_database.ts";
 
 /** How a database is opened. */
-export interface DenoKvOptions {
+export interface KvOptions {
   /**
    * The access token of a server.
    *
@@ -38,7 +38,7 @@ export interface DenoKvOptions {
   clock?: Clock;
 }
 
-const OPTIONS: OptionNames<DenoKvOptions> = { accessToken: true, patience: true, clock: true };
+const OPTIONS: OptionNames<KvOptions> = { accessToken: true, patience: true, clock: true };
 
 const ENVIRONMENT = "DENO_KV_ACCESS_TOKEN";
 
@@ -52,7 +52,7 @@ const MUST_ROLL_BACK = 776;
 const TABLE = "data_version";
 
 /** Opens a file, memory or a server. */
-export async function openDatabase(path: string | undefined, options: DenoKvOptions): Promise<KvDatabase> {
+export async function openDatabase(path: string | undefined, options: KvOptions): Promise<KvDatabase> {
   checkOptions(options, OPTIONS, "open the store");
   if (path !== undefined && /^https?:\/\//i.test(path)) return await openRemote(path, options);
   if (typeof Deno.openKv !== "function") {
@@ -98,7 +98,7 @@ async function isReadOnlyDisk(path: string): Promise<boolean> {
   }
 }
 
-async function openRemote(url: string, options: DenoKvOptions): Promise<KvDatabase> {
+async function openRemote(url: string, options: KvOptions): Promise<KvDatabase> {
   const { patience = PATIENCE, clock = systemClock } = options;
   if (!URL.canParse(url)) {
     throw new ValueError(`Cannot open the store: ${url} is not a URL; give the server's address`);

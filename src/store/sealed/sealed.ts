@@ -56,7 +56,7 @@ interface Seal {
  * import { MemoryStore, SealedStore } from "@greenroom/matrix";
  *
  * const key = crypto.getRandomValues(new Uint8Array(32)); // read it from where your secrets are
- * const inner = new MemoryStore(); // or a DenoKvStore
+ * const inner = new MemoryStore(); // or a KvStore
  * await using store = await SealedStore.open(inner, key);
  * await store.commit([{ type: "set", key: ["greeting", "en"], value: "hello" }]);
  *

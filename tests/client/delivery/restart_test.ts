@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { botStage, type FileStore } from "../support/bot_process.ts";
 
-const stores: FileStore[] = ["SqliteStore", "DenoKvStore"];
+const stores: FileStore[] = ["SqliteStore", "KvStore"];
 const ends: Deno.Signal[] = ["SIGKILL", "SIGTERM"];
 
 for (const kind of stores) {

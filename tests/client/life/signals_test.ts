@@ -53,7 +53,7 @@ Deno.test("A second signal ends a process immediately, and its handler is run ag
 });
 
 Deno.test("All clients of a process are closed before a signal ends it", async () => {
-  await using stage = await botStage("DenoKvStore", ["one", "two"]);
+  await using stage = await botStage("KvStore", ["one", "two"]);
   const bots = stage.start({ signals: true });
   await stage.alice.sendText(stage.room, "slow");
   for (const name of ["one", "two"]) await bots.says("heard", `slow by @${name}:localhost`);

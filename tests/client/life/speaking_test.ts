@@ -228,10 +228,10 @@ Deno.test("A missing --allow-net ends start() and syncOnce() immediately, and na
 
 Deno.test("A missing permission of a store names the flags, for the files beside its own too", async () => {
   const output = await run(`
-    import { DenoKvStore } from "@greenroom/matrix/store/kv";
+    import { KvStore } from "@greenroom/matrix/store/kv";
     import { SqliteStore } from "@greenroom/matrix/store/sqlite";
     for (const path of ["./bot.db", "data/of/bot.db", "/data/bot.db"]) {
-      for (const open of [DenoKvStore.open, SqliteStore.open]) {
+      for (const open of [KvStore.open, SqliteStore.open]) {
         await (async () => await open(path))().catch((error) => console.log(error.code, error.message));
       }
     }

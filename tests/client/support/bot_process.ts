@@ -11,7 +11,7 @@ import type { RoomID } from "@greenroom/matrix/types";
 const PROGRAM = new URL("bot_program.ts", import.meta.url).pathname;
 
 /** The stores that are files. */
-export type FileStore = "SqliteStore" | "DenoKvStore";
+export type FileStore = "SqliteStore" | "KvStore";
 
 /** A line that a bot has said: what kind, and what. */
 type Line = readonly [kind: "heard" | "answered" | "stopped" | "log", text: string];

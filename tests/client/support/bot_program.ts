@@ -10,7 +10,7 @@
  */
 
 import { Client, type Logger } from "@greenroom/matrix";
-import { DenoKvStore } from "@greenroom/matrix/store/kv";
+import { KvStore } from "@greenroom/matrix/store/kv";
 import { SqliteStore } from "@greenroom/matrix/store/sqlite";
 
 const [baseUrl, kind, path = "", signals, ...tokens] = Deno.args;
@@ -24,7 +24,7 @@ Deno.addSignalListener("SIGUSR1", () => told.resolve());
 const otherWork = setInterval(() => {}, 2 ** 30);
 let staysAlive = false;
 
-const store = await (kind === "SqliteStore" ? SqliteStore : DenoKvStore).open(path);
+const store = await (kind === "SqliteStore" ? SqliteStore : KvStore).open(path);
 for (const token of tokens) {
   const bot = new Client({ baseUrl, accessToken: token, store, log, closeTimeout: 600_000 });
   bot.on("m.room.message", async ({ room_id, sender, content: { body } }) => {

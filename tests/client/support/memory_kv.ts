@@ -4,7 +4,7 @@
  * @module
  */
 
-import { DenoKvStore } from "@greenroom/matrix/store/kv";
+import { KvStore } from "@greenroom/matrix/store/kv";
 import type { TestProcess } from "./crash.ts";
 import type { DayStore } from "./scripted_day.ts";
 
@@ -85,8 +85,8 @@ export class MemoryKv {
 export function tornStore(): DayStore {
   const kv = new MemoryKv();
   return {
-    open: (process) => DenoKvStore.over(kv.of(process)),
-    read: (process) => DenoKvStore.over(kv.of(process)),
+    open: (process) => KvStore.over(kv.of(process)),
+    read: (process) => KvStore.over(kv.of(process)),
   };
 }
 

@@ -6,7 +6,7 @@
 
 import { Client, MemoryStore, SealedStore, type Store } from "@greenroom/matrix";
 import type { RoomID } from "@greenroom/matrix/types";
-import { DenoKvStore } from "@greenroom/matrix/store/kv";
+import { KvStore } from "@greenroom/matrix/store/kv";
 import { SqliteStore } from "@greenroom/matrix/store/sqlite";
 import { Homeserver } from "@greenroom/matrix/testing";
 import { recordingLogger } from "../../actors/kernel/support.ts";
@@ -15,10 +15,10 @@ import { EVERYBODY } from "../../support/everybody.ts";
 /** What bots keep everything in, in memory. */
 export const STORES: Readonly<Record<string, () => Promise<Store>>> = {
   MemoryStore: () => Promise.resolve(new MemoryStore()),
-  DenoKvStore: () => DenoKvStore.open(":memory:"),
+  KvStore: () => KvStore.open(":memory:"),
   SqliteStore: () => SqliteStore.open(":memory:"),
-  "SealedStore over a DenoKvStore": async () =>
-    await SealedStore.open(await DenoKvStore.open(":memory:"), new Uint8Array(32).fill(7)),
+  "SealedStore over a KvStore": async () =>
+    await SealedStore.open(await KvStore.open(":memory:"), new Uint8Array(32).fill(7)),
 };
 
 /** The body of a sync response, to be changed in place. */

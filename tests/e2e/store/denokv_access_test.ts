@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertFalse, assertRejects, assertStringIncludes } from "@std/assert";
 import { StoreError } from "../../../src/errors/store_error.ts";
 import { ValueError } from "../../../src/errors/matrix_error.ts";
-import { DenoKvStore } from "../../../src/store/deno_kv/deno_kv.ts";
+import { KvStore } from "../../../src/store/deno_kv/deno_kv.ts";
 import { Denokv } from "../../../tools/denokv.ts";
 import { denokvTest } from "../support/denokv.ts";
 import type { WriteRule } from "../support/denokv_proxy.ts";
@@ -9,7 +9,7 @@ import { failing, scene, set, valueOf } from "../support/denokv_scene.ts";
 
 denokvTest("A store says when its server is away, and can be closed then", async (server) => {
   const { accessToken, url } = server;
-  const store = await DenoKvStore.open(url, { accessToken, patience: 0 });
+  const store = await KvStore.open(url, { accessToken, patience: 0 });
   assert(await store.commit([set(["a"], 1)]));
   await server.kill();
   const error = await assertRejects(
@@ -20,7 +20,7 @@ denokvTest("A store says when its server is away, and can be closed then", async
   assertEquals(error.code, "STORE_ERROR");
   await assertRejects(() => store.getMany([["a"]]), StoreError, "the server does not answer");
   await store.close();
-  await assertRejects(() => DenoKvStore.open(url, { accessToken }), StoreError, "the server does not answer");
+  await assertRejects(() => KvStore.open(url, { accessToken }), StoreError, "the server does not answer");
 });
 
 denokvTest(
@@ -28,10 +28,10 @@ denokvTest(
   async (server) => {
     const { port, accessToken, folder, url } = server;
     const wrong = "not-the-access-token";
-    const error = await assertRejects(() => DenoKvStore.open(url, { accessToken: wrong }), StoreError, "401");
+    const error = await assertRejects(() => KvStore.open(url, { accessToken: wrong }), StoreError, "401");
     assertFalse(Deno.inspect(error).includes(wrong));
     assertStringIncludes(error.message, "look at the access token");
-    await using store = await DenoKvStore.open(url, { accessToken });
+    await using store = await KvStore.open(url, { accessToken });
     assert(await store.commit([set(["a"], 1)]));
     await server.kill();
     await using _other = await Denokv.start({ port, folder, accessToken: "another-access-token" });
@@ -64,9 +64,9 @@ denokvTest("A store takes the access token from the environment if it is not giv
   const before = Deno.env.get(name);
   Deno.env.delete(name);
   try {
-    await assertRejects(() => DenoKvStore.open(server.url), ValueError, "there is no access token");
+    await assertRejects(() => KvStore.open(server.url), ValueError, "there is no access token");
     Deno.env.set(name, server.accessToken);
-    await using store = await DenoKvStore.open(server.url);
+    await using store = await KvStore.open(server.url);
     assert(await store.commit([set(["a"], 1)]));
   } finally {
     if (before === undefined) Deno.env.delete(name);
@@ -75,13 +75,13 @@ denokvTest("A store takes the access token from the environment if it is not giv
 });
 
 denokvTest("What a server keeps is what Deno's own client reads", async (server) => {
-  await using store = await DenoKvStore.open(server.url, { accessToken: server.accessToken });
+  await using store = await KvStore.open(server.url, { accessToken: server.accessToken });
   await store.commit([set(["", "ä\0\uD800", "😀"], 1), set(["large"], new Uint8Array(200_000))]);
   const before = Deno.env.get("DENO_KV_ACCESS_TOKEN");
   Deno.env.set("DENO_KV_ACCESS_TOKEN", server.accessToken);
   try {
     const kv = await Deno.openKv(server.url);
-    const remote = await DenoKvStore.over(kv);
+    const remote = await KvStore.over(kv);
     assertEquals(await Array.fromAsync(remote.list([])), await Array.fromAsync(store.list([])));
     await remote.commit([set(["another"], 7)]);
     assertEquals(await valueOf(store, ["another"]), 7);
@@ -106,7 +106,7 @@ denokvTest("Anything that does not speak KV Connect is refused", async () => {
   const url = `http://127.0.0.1:${server.addr.port}`;
   while (answers.length > 0) {
     await assertRejects(
-      () => DenoKvStore.open(url, { accessToken: "token" }),
+      () => KvStore.open(url, { accessToken: "token" }),
       StoreError,
       "is not KV Connect",
     );

@@ -1,5 +1,5 @@
 import { StoreFormatError, StoreReadOnlyError } from "../../../src/errors/store_error.ts";
-import { DenoKvStore } from "../../../src/store/deno_kv/deno_kv.ts";
+import { KvStore } from "../../../src/store/deno_kv/deno_kv.ts";
 import { formatKey } from "../../../src/store/deno_kv/keys.ts";
 import { openDatabase } from "../../../src/store/deno_kv/open.ts";
 import { storeConformance } from "../../../src/testing/conformance/conformance.ts";
@@ -14,9 +14,9 @@ async function serverOf(place: string): Promise<Denokv> {
   return server;
 }
 
-async function open(place: string): Promise<DenoKvStore> {
+async function open(place: string): Promise<KvStore> {
   const { url, accessToken } = await serverOf(place);
-  return await DenoKvStore.open(url, { accessToken });
+  return await KvStore.open(url, { accessToken });
 }
 
 /** Serves the database of a place again, otherwise than before. */
@@ -39,7 +39,7 @@ async function put(place: string, key: Deno.KvKey, text: string | undefined): Pr
 
 const FOREIGN = ["greenroom", "users", "me"];
 
-storeConformance("DenoKvStore on a server", open, {
+storeConformance("KvStore on a server", open, {
   durable: true,
   shared: true,
   copies: true,

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertFalse, assertRejects } from "@std/assert";
 import { StoreError } from "../../../src/errors/store_error.ts";
-import { DenoKvStore } from "../../../src/store/deno_kv/deno_kv.ts";
+import { KvStore } from "../../../src/store/deno_kv/deno_kv.ts";
 import { TestClock } from "../../../src/testing/mod.ts";
 import { Denokv } from "../../../tools/denokv.ts";
 import { denokvTest } from "../support/denokv.ts";
@@ -77,7 +77,7 @@ denokvTest("A commit that takes several is whole, whichever answers are lost", a
 denokvTest("A store goes on when its server was killed and has come back", async (server) => {
   const { port, accessToken, folder } = server;
   const options = { port, accessToken, folder };
-  await using store = await DenoKvStore.open(server.url, { accessToken });
+  await using store = await KvStore.open(server.url, { accessToken });
   let committed = 0;
   let going = true;
   const committing = (async () => {
@@ -102,7 +102,7 @@ denokvTest("A store goes on when its server was killed and has come back", async
 denokvTest("A commit to a server that stands still is made once, when the server goes on", async (server) => {
   const clock = new TestClock();
   const { url, accessToken } = server;
-  await using store = await DenoKvStore.open(url, { accessToken, clock });
+  await using store = await KvStore.open(url, { accessToken, clock });
   for (const round of [1, 2]) {
     server.signal("SIGSTOP");
     const commit = store.commit([set(["a"], "early"), set(["round"], round)]);
@@ -169,7 +169,7 @@ denokvTest("A store asks its server as seldom as it can", async (server) => {
 denokvTest("A store tries until its patience ends", async (server) => {
   const clock = new TestClock();
   const { url, accessToken } = server;
-  await using store = await DenoKvStore.open(url, { accessToken, clock, patience: 5_000 });
+  await using store = await KvStore.open(url, { accessToken, clock, patience: 5_000 });
   await server.kill();
   const start = clock.now();
   const reading = assertRejects(() => store.getMany([["a"]]), StoreError, "the server does not answer");

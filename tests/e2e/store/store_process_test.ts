@@ -1,4 +1,4 @@
-import { DenoKvStore } from "../../../src/store/deno_kv/deno_kv.ts";
+import { KvStore } from "../../../src/store/deno_kv/deno_kv.ts";
 import { SqliteStore } from "../../../src/store/sqlite/sqlite.ts";
 import { storeProcessConformance } from "../../../src/testing/conformance/conformance.ts";
 import { findPython } from "../../../tools/python.ts";
@@ -21,7 +21,7 @@ function startStranger(file: string): Deno.ChildProcess {
   return start(Deno.execPath(), ...DENO_RUN, `${HERE}stranger.ts`, file);
 }
 
-for (const kind of [SqliteStore, DenoKvStore]) {
+for (const kind of [SqliteStore, KvStore]) {
   const folders = new Map<string, string>();
   const fileOf = (place: string): string => {
     const folder = folders.get(place) ?? Deno.makeTempDirSync();

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { DenoKvStore } from "../../../src/store/deno_kv/deno_kv.ts";
+import { KvStore } from "../../../src/store/deno_kv/deno_kv.ts";
 import type { StoreKey, StoreMutation } from "../../../src/store/base/store.ts";
 import type { Denokv } from "../../../tools/denokv.ts";
 import { cut, DenokvProxy, type WriteRule } from "./denokv_proxy.ts";
@@ -13,7 +13,7 @@ import { cut, DenokvProxy, type WriteRule } from "./denokv_proxy.ts";
 export const set = (key: StoreKey, value: unknown): StoreMutation => ({ type: "set", key, value });
 
 /** Reads one value; `undefined` if there is none. */
-export async function valueOf(store: DenoKvStore, key: StoreKey): Promise<unknown> {
+export async function valueOf(store: KvStore, key: StoreKey): Promise<unknown> {
   return (await store.getMany([key]))[0]?.value;
 }
 
@@ -21,8 +21,8 @@ export async function valueOf(store: DenoKvStore, key: StoreKey): Promise<unknow
 export async function scene(server: Denokv) {
   const { accessToken } = server;
   const proxy = new DenokvProxy(server.url);
-  const store = await DenoKvStore.open(proxy.url, { accessToken });
-  const other = await DenoKvStore.open(server.url, { accessToken });
+  const store = await KvStore.open(proxy.url, { accessToken });
+  const other = await KvStore.open(server.url, { accessToken });
   return {
     proxy,
     store,

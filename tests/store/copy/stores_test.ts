@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { DenoKvStore } from "../../../src/store/deno_kv/deno_kv.ts";
+import { KvStore } from "../../../src/store/deno_kv/deno_kv.ts";
 import { exportDevice, importDevice } from "../../../src/store/copy/copy.ts";
 import type { Store } from "../../../src/store/base/store.ts";
 import { MemoryStore } from "../../../src/store/base/memory_store.ts";
@@ -12,9 +12,9 @@ Deno.test("A device moves through all kinds of stores and comes back as it was",
   await first.commit(Array.from({ length: 1_200 }, (_, index) => set(["state", String(index)], { index })));
   await first.commit([set(["large"], new Uint8Array(700_000).fill(3)), set(["odd", "\uD800"], undefined)]);
   const stores: Store[] = [
-    await DenoKvStore.open(":memory:"),
+    await KvStore.open(":memory:"),
     await SealedStore.open(new MemoryStore(), KEY),
-    await SealedStore.open(await DenoKvStore.open(":memory:"), OTHER_KEY),
+    await SealedStore.open(await KvStore.open(":memory:"), OTHER_KEY),
     await SqliteStore.open(":memory:"),
     await SealedStore.open(await SqliteStore.open(":memory:"), KEY),
     new MemoryStore(),

@@ -1,9 +1,9 @@
 import { assertEquals } from "@std/assert";
 import { Client } from "../../../src/client/client.ts";
-import { DenoKvStore } from "../../../src/store/deno_kv/deno_kv.ts";
+import { KvStore } from "../../../src/store/deno_kv/deno_kv.ts";
 import { Homeserver } from "../../../src/testing/mod.ts";
 
-Deno.test("Client goes on from where it was when it starts again on the same DenoKvStore", async () => {
+Deno.test("Client goes on from where it was when it starts again on the same KvStore", async () => {
   const folder = await Deno.makeTempDir();
   try {
     await using homeserver = new Homeserver();
@@ -15,7 +15,7 @@ Deno.test("Client goes on from where it was when it starts again on the same Den
 
     /** Starts the bot, handles messages up to the last one, and stops it. */
     const run = async (last: string): Promise<string[]> => {
-      await using store = await DenoKvStore.open(`${folder}/bot.db`);
+      await using store = await KvStore.open(`${folder}/bot.db`);
       await using client = new Client({ baseUrl, fetch, accessToken: bot.accessToken, store });
       await client.joinRoom(roomId);
       const bodies: string[] = [];

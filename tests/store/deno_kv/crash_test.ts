@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertFalse } from "@std/assert";
-import { DenoKvStore } from "../../../src/store/deno_kv/deno_kv.ts";
+import { KvStore } from "../../../src/store/deno_kv/deno_kv.ts";
 import type { StoreCheck, StoreKey, StoreMutation } from "../../../src/store/base/store.ts";
 import { Crash, CrashingWatch, recordCounts, watchedKv } from "../support/watched_kv.ts";
 
@@ -22,7 +22,7 @@ function changes(round: number): StoreMutation[] {
 }
 
 /** The round that the store is in; fails if it is between two. */
-async function roundOf(store: DenoKvStore): Promise<number> {
+async function roundOf(store: KvStore): Promise<number> {
   const [entry] = await store.getMany([["large"]]);
   const round = (entry?.value as Uint8Array)[0] ?? -1; // changes() wrote it
   assertEquals(entry?.value, large(round));
@@ -41,7 +41,7 @@ const TIDY = { value: MANY + 2, part: 4, parts: 2, journal: 1 };
 
 async function prepared(): Promise<Deno.Kv> {
   const kv = await Deno.openKv(":memory:");
-  const store = await DenoKvStore.over(watchedKv(kv, {}));
+  const store = await KvStore.over(watchedKv(kv, {}));
   await store.commit(changes(1));
   return kv;
 }
@@ -60,20 +60,20 @@ async function crashes(run: () => Promise<unknown>): Promise<boolean> {
 const MOMENTS = ["before", "after"] as const;
 
 for (const when of MOMENTS) {
-  Deno.test(`DenoKvStore keeps a large commit whole when the process dies ${when} any of its commits`, async () => {
+  Deno.test(`KvStore keeps a large commit whole when the process dies ${when} any of its commits`, async () => {
     const outcomes: number[] = [];
     for (let at = 1;; at++) {
       using kv = await prepared();
       const watch = new CrashingWatch(at, when);
-      const store = await DenoKvStore.over(watchedKv(kv, {}));
-      const bystander = await DenoKvStore.over(watchedKv(kv, {}));
-      const dying = await DenoKvStore.over(watchedKv(kv, watch));
+      const store = await KvStore.over(watchedKv(kv, {}));
+      const bystander = await KvStore.over(watchedKv(kv, {}));
+      const dying = await KvStore.over(watchedKv(kv, watch));
       assertEquals(watch.commits, 0); // opening what is tidy writes nothing
       const crashed = await crashes(() => dying.commit(changes(2)));
 
       // One who had it open all the time sees it whole, and so does one who opens it now.
       const round = await roundOf(bystander);
-      const opened = await DenoKvStore.over(watchedKv(kv, {}));
+      const opened = await KvStore.over(watchedKv(kv, {}));
       assertEquals(await roundOf(opened), round);
       assertEquals(await recordCounts(kv), TIDY);
       assert(await opened.commit([{ type: "set", key: ["more"], value: 1 }]));
@@ -92,16 +92,16 @@ for (const when of MOMENTS) {
   });
 }
 
-Deno.test("DenoKvStore keeps a large commit whole when the process dies again while it puts things right", async () => {
+Deno.test("KvStore keeps a large commit whole when the process dies again while it puts things right", async () => {
   for (let at = 1, crashed = true; crashed; at++) {
     let rounds: number | undefined;
     for (let again = 1, recovering = true; recovering; again++) {
       using kv = await prepared();
-      const dying = await DenoKvStore.over(watchedKv(kv, new CrashingWatch(at, "after")));
+      const dying = await KvStore.over(watchedKv(kv, new CrashingWatch(at, "after")));
       crashed = await crashes(() => dying.commit(changes(2)));
       const watch = new CrashingWatch(again, again % 2 === 0 ? "before" : "after");
-      recovering = await crashes(() => DenoKvStore.over(watchedKv(kv, watch)));
-      const round = await roundOf(await DenoKvStore.over(watchedKv(kv, {})));
+      recovering = await crashes(() => KvStore.over(watchedKv(kv, watch)));
+      const round = await roundOf(await KvStore.over(watchedKv(kv, {})));
       assertEquals(round, rounds ?? round);
       rounds = round;
       assertEquals(await recordCounts(kv), TIDY);
@@ -109,7 +109,7 @@ Deno.test("DenoKvStore keeps a large commit whole when the process dies again wh
   }
 });
 
-Deno.test("DenoKvStore leaves no lock behind when the process dies while it reads many checks", async () => {
+Deno.test("KvStore leaves no lock behind when the process dies while it reads many checks", async () => {
   const checks = Array.from(
     { length: 150 },
     (_, index): StoreCheck => ({ key: ["none", String(index)], versionstamp: null }),
@@ -117,13 +117,13 @@ Deno.test("DenoKvStore leaves no lock behind when the process dies while it read
   const outcomes: number[] = [];
   for (let at = 1;; at++) {
     using kv = await prepared();
-    const bystander = await DenoKvStore.over(watchedKv(kv, {}));
-    const dying = await DenoKvStore.over(watchedKv(kv, new CrashingWatch(at, "after")));
+    const bystander = await KvStore.over(watchedKv(kv, {}));
+    const dying = await KvStore.over(watchedKv(kv, new CrashingWatch(at, "after")));
     const crashed = await crashes(() => dying.commit(changes(2), checks));
     outcomes.push(await roundOf(bystander));
     assert(await bystander.commit([{ type: "set", key: ["none", "7"], value: 1 }]));
     assertFalse(await bystander.commit(changes(3), checks));
-    const opened = await DenoKvStore.over(watchedKv(kv, {}));
+    const opened = await KvStore.over(watchedKv(kv, {}));
     assertEquals(await roundOf(opened), outcomes.at(-1));
     assertEquals((await recordCounts(kv)).staged, undefined);
     if (!crashed) break;

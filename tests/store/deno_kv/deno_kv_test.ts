@@ -2,7 +2,7 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import fc from "fast-check";
 import { StoreError, StoreFormatError, StoreInUseError } from "../../../src/errors/store_error.ts";
 import { ValueError } from "../../../src/errors/matrix_error.ts";
-import { DenoKvStore } from "../../../src/store/deno_kv/deno_kv.ts";
+import { KvStore } from "../../../src/store/deno_kv/deno_kv.ts";
 import { LocalDatabase } from "../../../src/store/deno_kv/local_database.ts";
 import { TestClock } from "../../../src/testing/mod.ts";
 import { valueKey } from "../../../src/store/deno_kv/keys.ts";
@@ -16,18 +16,18 @@ function many(value: unknown): StoreMutation[] {
   return Array.from({ length: 1_100 }, (_, index) => set(["many", String(index)], value));
 }
 
-async function valueOf(store: DenoKvStore, key: StoreKey): Promise<unknown> {
+async function valueOf(store: KvStore, key: StoreKey): Promise<unknown> {
   return (await store.getMany([key]))[0]?.value;
 }
 
-Deno.test("DenoKvStore makes one atomic operation of a commit, and reads nothing for it", async () => {
+Deno.test("KvStore makes one atomic operation of a commit, and reads nothing for it", async () => {
   using kv = await Deno.openKv(":memory:");
   const did: string[] = [];
   const watch: KvWatch = {
     beforeCommit: () => void did.push("commit"),
     beforeRead: () => void did.push("read"),
   };
-  const store = await DenoKvStore.over(watchedKv(kv, watch));
+  const store = await KvStore.over(watchedKv(kv, watch));
   did.length = 0;
   for (let round = 0; round < 3; round++) {
     assert(await store.commit(Array.from({ length: 900 }, (_, index) => set(["a", String(index)], round))));
@@ -45,10 +45,10 @@ Deno.test("DenoKvStore makes one atomic operation of a commit, and reads nothing
   assertEquals(new Set(did), new Set(["commit"]));
 });
 
-Deno.test("DenoKvStore writes what takes several commits in the order of the keys, whatever order it comes in", async () => {
+Deno.test("KvStore writes what takes several commits in the order of the keys, whatever order it comes in", async () => {
   using kv = await Deno.openKv(":memory:");
   const written: Deno.KvKey[] = [];
-  const store = await DenoKvStore.over(watchedKv(kv, { onSet: (key) => void written.push(key) }));
+  const store = await KvStore.over(watchedKv(kv, { onSet: (key) => void written.push(key) }));
   const numbers = Array.from({ length: 1_500 }, (_, index) => String(index * 7919 % 1_500).padStart(4, "0"));
   await store.commit(numbers.flatMap((number) => [set(["room", number], 1), set(["state", number], 1)]));
   const values = written.filter(([, kind]) => kind === "value");
@@ -56,9 +56,9 @@ Deno.test("DenoKvStore writes what takes several commits in the order of the key
   assertEquals(values.length, 3_000);
 });
 
-Deno.test("DenoKvStore leaves no part behind of large values that are replaced or removed", async () => {
+Deno.test("KvStore leaves no part behind of large values that are replaced or removed", async () => {
   using kv = await Deno.openKv(":memory:");
-  const store = await DenoKvStore.over(watchedKv(kv, {}));
+  const store = await KvStore.over(watchedKv(kv, {}));
   await store.commit([set(["a"], large(1)), set(["b"], large(1, 2 ** 20)), set(["c"], large(1))]);
   assertEquals(await recordCounts(kv), { value: 3, part: 21, parts: 3, journal: 1 });
   await store.commit([set(["a"], large(2)), set(["b"], "small"), { type: "delete", key: ["c"] }]);
@@ -70,32 +70,32 @@ Deno.test("DenoKvStore leaves no part behind of large values that are replaced o
   assertEquals(await valueOf(store, ["a"]), 6);
 });
 
-Deno.test("DenoKvStore removes parts when it opens that another has left behind, and no others", async () => {
+Deno.test("KvStore removes parts when it opens that another has left behind, and no others", async () => {
   using kv = await Deno.openKv(":memory:");
-  const store = await DenoKvStore.over(watchedKv(kv, {}));
-  const other = await DenoKvStore.over(watchedKv(kv, {}));
+  const store = await KvStore.over(watchedKv(kv, {}));
+  const other = await KvStore.over(watchedKv(kv, {}));
   await other.commit([set(["a"], large(1)), set(["kept"], large(2)), set(["read"], large(3))]);
   await store.getMany([["read"]]);
   await store.commit([set(["a"], 1), set(["read"], 1)]); // of the one it has not read, it does not know the parts
   assertEquals(await recordCounts(kv), { value: 3, part: 4, parts: 2 });
-  const opened = await DenoKvStore.over(watchedKv(kv, {}));
+  const opened = await KvStore.over(watchedKv(kv, {}));
   assertEquals((await recordCounts(kv)).part, 2);
   assertEquals(await valueOf(opened, ["kept"]), large(2));
 });
 
-Deno.test("DenoKvStore removes no parts of a value that another store is about to write", async () => {
+Deno.test("KvStore removes no parts of a value that another store is about to write", async () => {
   using kv = await Deno.openKv(":memory:");
-  const store = await DenoKvStore.over(watchedKv(kv, {}));
+  const store = await KvStore.over(watchedKv(kv, {}));
   await store.commit([set(["a"], large(1))]);
   const { value } = await kv.get(valueKey(["a"]));
   await kv.delete(valueKey(["a"]));
   const watch: KvWatch = { beforeCommit: async () => void await kv.set(valueKey(["a"]), value) };
-  const opened = await DenoKvStore.over(watchedKv(kv, watch)); // has seen parts without their value
+  const opened = await KvStore.over(watchedKv(kv, watch)); // has seen parts without their value
   assertEquals(await valueOf(opened, ["a"]), large(1));
 });
 
-Deno.test("DenoKvStore refuses a key that is too long by name, and takes one that is just not", async () => {
-  await using store = await DenoKvStore.open(":memory:");
+Deno.test("KvStore refuses a key that is too long by name, and takes one that is just not", async () => {
+  await using store = await KvStore.open(":memory:");
   const room = 2048 - 2 - "greenroom".length - 2 - "value".length; // for the parts, each of which takes two more
   const longest = [["x".repeat(room - 2)], ["\0".repeat((room - 2) / 2)], [
     "ä".repeat(100),
@@ -121,8 +121,8 @@ Deno.test("DenoKvStore refuses a key that is too long by name, and takes one tha
   assertEquals(await valueOf(store, ["a"]), undefined);
 });
 
-Deno.test("DenoKvStore takes every key that it does not refuse", async () => {
-  await using store = await DenoKvStore.open(":memory:");
+Deno.test("KvStore takes every key that it does not refuse", async () => {
+  await using store = await KvStore.open(":memory:");
   using kv = await Deno.openKv(":memory:");
   const unit = fc.constantFrom("\0", "a", "é", "€", "😀", "\uD800", "\uDFFF", "\uE000", "\uFFFF");
   const part = fc.tuple(fc.array(unit, { maxLength: 5 }), fc.integer({ min: 1, max: 400 }))
@@ -146,8 +146,8 @@ Deno.test("DenoKvStore takes every key that it does not refuse", async () => {
   );
 });
 
-Deno.test("DenoKvStore refuses what is not plain data, and writes nothing of that commit", async () => {
-  await using store = await DenoKvStore.open(":memory:");
+Deno.test("KvStore refuses what is not plain data, and writes nothing of that commit", async () => {
+  await using store = await KvStore.open(":memory:");
   for (const value of [() => 1, { deep: [Symbol("x")] }, new WeakMap(), Promise.resolve()]) {
     const error = await assertRejects(() => store.commit([set(["a"], 1), set(["b"], value)]), ValueError);
     assertEquals(
@@ -158,8 +158,8 @@ Deno.test("DenoKvStore refuses what is not plain data, and writes nothing of tha
   assertEquals(await Array.fromAsync(store.list([])), []);
 });
 
-Deno.test("DenoKvStore says that it is closed", async () => {
-  const store = await DenoKvStore.open(":memory:");
+Deno.test("KvStore says that it is closed", async () => {
+  const store = await KvStore.open(":memory:");
   await store.close();
   await store.close();
   for (
@@ -169,7 +169,7 @@ Deno.test("DenoKvStore says that it is closed", async () => {
   }
 });
 
-Deno.test("DenoKvStore says that Deno KV is missing", async () => {
+Deno.test("KvStore says that Deno KV is missing", async () => {
   const script = new URL("../support/without_kv.ts", import.meta.url).pathname;
   const config = new URL("../support/without_kv.json", import.meta.url).pathname;
   const args = ["run", "--no-check", "--quiet", "--no-lock", `--config=${config}`, script];
@@ -181,28 +181,28 @@ Deno.test("DenoKvStore says that Deno KV is missing", async () => {
   );
 });
 
-Deno.test("DenoKvStore keeps to its own part of a database", async () => {
+Deno.test("KvStore keeps to its own part of a database", async () => {
   using kv = await Deno.openKv(":memory:");
   await kv.set(["value", "mine"], 1);
   await kv.set(["greenroom!"], 2);
-  const store = await DenoKvStore.over(watchedKv(kv, {}));
+  const store = await KvStore.over(watchedKv(kv, {}));
   await store.commit([set(["value", "mine"], "other"), ...many(1)]);
   assertEquals((await Array.fromAsync(store.list([]))).length, 1_101);
   assertEquals([(await kv.get(["value", "mine"])).value, (await kv.get(["greenroom!"])).value], [1, 2]);
 });
 
-Deno.test("DenoKvStore does not take a record for what it is not", async () => {
+Deno.test("KvStore does not take a record for what it is not", async () => {
   using kv = await Deno.openKv(":memory:");
-  const store = await DenoKvStore.over(watchedKv(kv, {}));
+  const store = await KvStore.over(watchedKv(kv, {}));
   for (const foreign of ["text", new Uint8Array(), new Uint8Array([7, 1, 2])]) {
     await kv.set(valueKey(["a"]), foreign);
     await assertRejects(() => store.getMany([["a"]]), StoreFormatError, "its format is unknown");
   }
 });
 
-Deno.test("DenoKvStore says that a part of a value is missing", async () => {
+Deno.test("KvStore says that a part of a value is missing", async () => {
   using kv = await Deno.openKv(":memory:");
-  const store = await DenoKvStore.over(watchedKv(kv, {}));
+  const store = await KvStore.over(watchedKv(kv, {}));
   await store.commit([set(["a"], large(1))]);
   for await (const { key } of kv.list({ prefix: ["greenroom", "part"] })) {
     if (key[3] === 1) await kv.delete(key);
@@ -210,21 +210,21 @@ Deno.test("DenoKvStore says that a part of a value is missing", async () => {
   await assertRejects(() => store.getMany([["a"]]), StoreFormatError, "a part of it is missing");
 });
 
-Deno.test("DenoKvStore tries again when another process is writing to the file", async () => {
+Deno.test("KvStore tries again when another process is writing to the file", async () => {
   using kv = await Deno.openKv(":memory:");
   let times = 3;
   const beforeCommit = () => {
     if (times-- > 0) throw new TypeError("database is locked");
   };
-  const store = await DenoKvStore.over(watchedKv(kv, {}));
+  const store = await KvStore.over(watchedKv(kv, {}));
   assert(await store.commit([set(["a"], 1)]));
-  const blocked = await DenoKvStore.over(
+  const blocked = await KvStore.over(
     watchedKv(kv, { beforeCommit: () => times % 2 > 0 ? beforeCommit() : void times-- }),
   );
   assert(await blocked.commit([set(["a"], 2)], [{ key: ["b"], versionstamp: null }]));
   assertEquals(await valueOf(store, ["a"]), 2);
   const failing = { beforeCommit: () => Promise.reject(new TypeError("disk I/O error")) };
-  const broken = await DenoKvStore.over(watchedKv(kv, failing));
+  const broken = await KvStore.over(watchedKv(kv, failing));
   await assertRejects(
     () => broken.commit([set(["a"], 3)]),
     StoreError,
@@ -276,11 +276,11 @@ Deno.test("A local database that is locked is waited for, and then it is said wh
   await late;
 });
 
-Deno.test("DenoKvStore commits while others with the same file open do", async () => {
+Deno.test("KvStore commits while others with the same file open do", async () => {
   const folder = await Deno.makeTempDir();
   try {
-    const stores = await Promise.all([1, 2, 3].map(() => DenoKvStore.open(`${folder}/store.db`)));
-    const increment = async (store: DenoKvStore): Promise<void> => {
+    const stores = await Promise.all([1, 2, 3].map(() => KvStore.open(`${folder}/store.db`)));
+    const increment = async (store: KvStore): Promise<void> => {
       for (let left = 40; left > 0;) {
         const [entry] = await store.getMany([["count"]]);
         const check = { key: ["count"], versionstamp: entry?.versionstamp ?? null };

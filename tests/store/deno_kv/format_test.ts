@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
 import { StoreError, StoreFormatError, StoreReadOnlyError } from "../../../src/errors/store_error.ts";
-import { DenoKvStore } from "../../../src/store/deno_kv/deno_kv.ts";
+import { KvStore } from "../../../src/store/deno_kv/deno_kv.ts";
 import { formatKey, journalKey } from "../../../src/store/deno_kv/keys.ts";
 import { storeErrorOf } from "../../../src/store/deno_kv/local_database.ts";
 import { encodeSet } from "../../../src/store/deno_kv/values.ts";
@@ -14,22 +14,22 @@ async function all(kv: Deno.Kv) {
   return await Array.fromAsync(kv.list({ prefix: [] }), ({ key, value }) => [key, value]);
 }
 
-Deno.test("DenoKvStore notes its format in a database in which nothing is", async () => {
+Deno.test("KvStore notes its format in a database in which nothing is", async () => {
   using kv = await Deno.openKv(":memory:");
-  await DenoKvStore.over(watchedKv(kv, {}));
+  await KvStore.over(watchedKv(kv, {}));
   assertEquals(await all(kv), [[formatKey, bytes("1")]]);
 });
 
-Deno.test("DenoKvStore takes a database that was written before the format was noted, and notes it", async () => {
+Deno.test("KvStore takes a database that was written before the format was noted, and notes it", async () => {
   using kv = await Deno.openKv(":memory:");
   for (const { key, record } of encodeSet(["a"], 1).writes) await kv.set(key, record);
   await kv.set(journalKey, encodeValue(null));
-  const store = await DenoKvStore.over(watchedKv(kv, {}));
+  const store = await KvStore.over(watchedKv(kv, {}));
   assertEquals((await store.getMany([["a"]]))[0]?.value, 1);
   assertEquals((await kv.get(formatKey)).value, bytes("1"));
 });
 
-Deno.test("DenoKvStore refuses a newer format, and what others have below its prefix, and leaves it as it is", async () => {
+Deno.test("KvStore refuses a newer format, and what others have below its prefix, and leaves it as it is", async () => {
   const foreign: [Deno.KvKey, unknown, string][] = [
     [formatKey, bytes("2"), "has format 2, and this version of Greenroom reads format 1"],
     [formatKey, bytes("25"), "has format 25"],
@@ -44,7 +44,7 @@ Deno.test("DenoKvStore refuses a newer format, and what others have below its pr
     using kv = await Deno.openKv(":memory:");
     await kv.set(key, value);
     const before = await all(kv);
-    await assertRejects(() => DenoKvStore.over(watchedKv(kv, {})), StoreFormatError, says);
+    await assertRejects(() => KvStore.over(watchedKv(kv, {})), StoreFormatError, says);
     assertEquals(await all(kv), before);
   }
 });
@@ -56,7 +56,7 @@ for (
     false,
   ]] as const
 ) {
-  Deno.test(`DenoKvStore ${mine ? "opens" : "refuses"} ${name} that a crash has left with a rollback journal`, async () => {
+  Deno.test(`KvStore ${mine ? "opens" : "refuses"} ${name} that a crash has left with a rollback journal`, async () => {
     const folder = await Deno.makeTempDir();
     using database = new DatabaseSync(`${folder}/crashed.db`);
     // More than the cache takes: what was there before is in the journal, and the file changed.
@@ -66,7 +66,7 @@ for (
     for (const end of ["", "-journal"]) {
       await Deno.copyFile(`${folder}/crashed.db${end}`, `${folder}/store.db${end}`);
     }
-    const open = () => DenoKvStore.open(`${folder}/store.db`);
+    const open = () => KvStore.open(`${folder}/store.db`);
     if (mine) {
       await using store = await open();
       assert(await store.commit([{ type: "set", key: ["a"], value: 1 }]));
@@ -76,39 +76,39 @@ for (
   });
 }
 
-Deno.test("DenoKvStore can be opened for the first time by several processes together", async () => {
+Deno.test("KvStore can be opened for the first time by several processes together", async () => {
   using kv = await Deno.openKv(":memory:");
-  const open = () => DenoKvStore.over(watchedKv(kv, {}));
+  const open = () => KvStore.over(watchedKv(kv, {}));
   for (const store of await Promise.all([open(), open(), open()])) assert(await store.commit([]));
   assertEquals(await all(kv), [[formatKey, bytes("1")]]);
 });
 
-Deno.test("DenoKvStore accepts a database whose format another process writes while it opens", async () => {
+Deno.test("KvStore accepts a database whose format another process writes while it opens", async () => {
   using kv = await Deno.openKv(":memory:");
   let looks = 0;
   const another = watchedKv(kv, {
-    beforeStep: async () => void (looks++ === 0 && await DenoKvStore.over(watchedKv(kv, {}))),
+    beforeStep: async () => void (looks++ === 0 && await KvStore.over(watchedKv(kv, {}))),
   });
-  assert(await (await DenoKvStore.over(another)).commit([]));
+  assert(await (await KvStore.over(another)).commit([]));
   assertEquals([looks > 0, await all(kv)], [true, [[formatKey, bytes("1")]]]);
 });
 
-Deno.test("DenoKvStore refuses files that are not databases of Deno KV, and leaves them as they are", async () => {
+Deno.test("KvStore refuses files that are not databases of Deno KV, and leaves them as they are", async () => {
   const folder = await Deno.makeTempDir();
   try {
     const path = `${folder}/some.txt`;
     for (const text of ["short", "something else than a database\n".repeat(300), "SQLite format 3\0 or so"]) {
       await Deno.writeTextFile(path, text);
-      const error = await assertRejects(() => DenoKvStore.open(path), StoreFormatError);
+      const error = await assertRejects(() => KvStore.open(path), StoreFormatError);
       assertEquals(error.code, "STORE_FORMAT");
       assertEquals(await Deno.readTextFile(path), text);
       assertEquals(Array.from(Deno.readDirSync(folder), ({ name }) => name), ["some.txt"]);
     }
-    await assertRejects(() => DenoKvStore.open(folder), StoreFormatError, "is something else");
-    const nowhere = await assertRejects(() => DenoKvStore.open(`${folder}/none/kv.db`), StoreError);
+    await assertRejects(() => KvStore.open(folder), StoreFormatError, "is something else");
+    const nowhere = await assertRejects(() => KvStore.open(`${folder}/none/kv.db`), StoreError);
     assertEquals(nowhere.code, "STORE_ERROR");
     await Deno.writeTextFile(path, "");
-    await using store = await DenoKvStore.open(path); // empty is new
+    await using store = await KvStore.open(path); // empty is new
     assert(await store.commit([{ type: "set", key: ["a"], value: 1 }]));
   } finally {
     await Deno.remove(folder, { recursive: true });

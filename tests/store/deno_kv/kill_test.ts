@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { DenoKvStore } from "../../../src/store/deno_kv/deno_kv.ts";
+import { KvStore } from "../../../src/store/deno_kv/deno_kv.ts";
 import { wholeRounds } from "../support/commit_rounds.ts";
 import { recordCounts } from "../support/watched_kv.ts";
 
@@ -37,7 +37,7 @@ async function killAfter(path: string, first: number, rounds: number): Promise<n
   return Number(done.at(-1));
 }
 
-Deno.test("DenoKvStore has all that commit() has resolved for, and nothing by half, after kill -9", async () => {
+Deno.test("KvStore has all that commit() has resolved for, and nothing by half, after kill -9", async () => {
   const folder = await Deno.makeTempDir();
   try {
     const path = `${folder}/store.db`;
@@ -46,7 +46,7 @@ Deno.test("DenoKvStore has all that commit() has resolved for, and nothing by ha
     // killed within it.
     for (const rounds of [1, 3, 4, 9, 10, 14]) {
       const done = await killAfter(path, round + 1, rounds);
-      await using store = await DenoKvStore.open(path);
+      await using store = await KvStore.open(path);
       const now = await wholeRounds(store);
       assert(now >= done, `${now} of ${done} rounds`);
       round = now;

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertFalse, assertRejects } from "@std/assert";
-import { DenoKvStore } from "../../../src/store/deno_kv/deno_kv.ts";
+import { KvStore } from "../../../src/store/deno_kv/deno_kv.ts";
 import type { StoreKey, StoreMutation } from "../../../src/store/base/store.ts";
 import { PausingWatch } from "../support/pausing_watch.ts";
 import { Crash, CrashingWatch, type KvWatch, recordCounts, watchedKv } from "../support/watched_kv.ts";
@@ -11,24 +11,24 @@ function many(value: unknown): StoreMutation[] {
   return Array.from({ length: 1_100 }, (_, index) => set(["many", String(index)], value));
 }
 
-async function valueOf(store: DenoKvStore, key: StoreKey): Promise<unknown> {
+async function valueOf(store: KvStore, key: StoreKey): Promise<unknown> {
   return (await store.getMany([key]))[0]?.value;
 }
 
 for (let at = 1; at <= 8; at++) {
-  Deno.test(`DenoKvStore keeps to what others do while its large commit stands still before its commit ${at}`, async () => {
+  Deno.test(`KvStore keeps to what others do while its large commit stands still before its commit ${at}`, async () => {
     using kv = await Deno.openKv(":memory:");
     const watch = new PausingWatch();
-    const slow = await DenoKvStore.over(watchedKv(kv, watch));
+    const slow = await KvStore.over(watchedKv(kv, watch));
     await slow.commit(many("old"));
-    const bystander = await DenoKvStore.over(watchedKv(kv, {}));
+    const bystander = await KvStore.over(watchedKv(kv, {}));
     watch.start(at);
     const commit = slow.commit([...many("slow"), set(["large"], large(7))]);
     const paused = await Promise.race([watch.reached.then(() => true), commit.then(() => false)]);
     assert(await bystander.commit([set(["many", "3"], "bystander")]));
     // Opening puts right what does not count, and carries out what does; what is newer is not to be
     // overwritten.
-    const quick = await DenoKvStore.over(watchedKv(kv, {}));
+    const quick = await KvStore.over(watchedKv(kv, {}));
     const counts = await valueOf(quick, ["many", "1"]) === "slow";
     assert(await quick.commit([set(["many", "1"], "quick")]));
     watch.go();
@@ -42,11 +42,11 @@ for (let at = 1; at <= 8; at++) {
   });
 }
 
-Deno.test("DenoKvStore keeps the order of commits side by side after another's large commit", async () => {
+Deno.test("KvStore keeps the order of commits side by side after another's large commit", async () => {
   using kv = await Deno.openKv(":memory:");
   const [store, other] = [
-    await DenoKvStore.over(watchedKv(kv, {})),
-    await DenoKvStore.over(watchedKv(kv, {})),
+    await KvStore.over(watchedKv(kv, {})),
+    await KvStore.over(watchedKv(kv, {})),
   ];
   for (let round = 0; round < 5; round++) {
     await other.commit(many(round));
@@ -56,9 +56,9 @@ Deno.test("DenoKvStore keeps the order of commits side by side after another's l
   }
 });
 
-Deno.test("DenoKvStore leaves nothing of a large commit that was refused", async () => {
+Deno.test("KvStore leaves nothing of a large commit that was refused", async () => {
   using kv = await Deno.openKv(":memory:");
-  const store = await DenoKvStore.over(watchedKv(kv, {}));
+  const store = await KvStore.over(watchedKv(kv, {}));
   await store.commit([set(["a"], 1)]);
   const checks = (count: number) =>
     Array.from(
@@ -73,19 +73,19 @@ Deno.test("DenoKvStore leaves nothing of a large commit that was refused", async
   }
 });
 
-Deno.test("DenoKvStore does not discard what has come to count after it was seen", async () => {
+Deno.test("KvStore does not discard what has come to count after it was seen", async () => {
   using kv = await Deno.openKv(":memory:");
   const [pausing, crashing, opening] = [
     new PausingWatch(),
     new CrashingWatch(5, "before"), // the first notes the format
     new PausingWatch(),
   ];
-  const slow = await DenoKvStore.over(watchedKv(watchedKv(kv, crashing), pausing));
+  const slow = await KvStore.over(watchedKv(watchedKv(kv, crashing), pausing));
   pausing.start(3); // with the third commit, it counts
   opening.start(1);
   const commit = slow.commit(many("new"));
   await pausing.reached;
-  const opened = DenoKvStore.over(watchedKv(kv, opening));
+  const opened = KvStore.over(watchedKv(kv, opening));
   await opening.reached;
   pausing.go();
   await assertRejects(() => commit, Crash);
@@ -94,15 +94,15 @@ Deno.test("DenoKvStore does not discard what has come to count after it was seen
   assertEquals(await recordCounts(kv), { value: 1_100, journal: 1 });
 });
 
-Deno.test("DenoKvStore does not take parts for left over while another store carries out a commit", async () => {
+Deno.test("KvStore does not take parts for left over while another store carries out a commit", async () => {
   for (let at = 1; at <= 6; at++) {
     using kv = await Deno.openKv(":memory:");
-    const slow = await DenoKvStore.over(watchedKv(kv, {}));
-    const [pausing, writer] = [new PausingWatch(), await DenoKvStore.over(watchedKv(kv, {}))];
+    const slow = await KvStore.over(watchedKv(kv, {}));
+    const [pausing, writer] = [new PausingWatch(), await KvStore.over(watchedKv(kv, {}))];
     await slow.commit([set(["a"], large(1)), set(["b"], large(1))]);
     await writer.commit([set(["a"], 1)]); // it does not know the parts, and leaves them behind
     pausing.start(at);
-    const opening = DenoKvStore.over(watchedKv(kv, pausing));
+    const opening = KvStore.over(watchedKv(kv, pausing));
     await Promise.race([pausing.reached, opening]);
     await writer.commit([...many("new"), set(["b"], large(2, 2 ** 20)), set(["c"], large(3, 2 ** 20))]);
     pausing.go();
@@ -111,10 +111,10 @@ Deno.test("DenoKvStore does not take parts for left over while another store car
   }
 });
 
-Deno.test("DenoKvStore does not list half a commit that another store begins to carry out meanwhile", async () => {
+Deno.test("KvStore does not list half a commit that another store begins to carry out meanwhile", async () => {
   using kv = await Deno.openKv(":memory:");
   const pausing = new PausingWatch();
-  const writer = await DenoKvStore.over(watchedKv(kv, pausing));
+  const writer = await KvStore.over(watchedKv(kv, pausing));
   await writer.commit(many("old"));
   let commit: Promise<boolean> | undefined;
   const beforeStep = async () => {
@@ -124,7 +124,7 @@ Deno.test("DenoKvStore does not list half a commit that another store begins to 
     await pausing.reached;
   };
   const watch: KvWatch = {};
-  const reader = await DenoKvStore.over(watchedKv(kv, watch));
+  const reader = await KvStore.over(watchedKv(kv, watch));
   watch.beforeStep = beforeStep;
   const entries = await Array.fromAsync(reader.list(["many"]));
   assertEquals([...new Set(entries.map(({ value }) => value))], ["new"]);
@@ -133,10 +133,10 @@ Deno.test("DenoKvStore does not list half a commit that another store begins to 
   assert(await commit);
 });
 
-Deno.test("DenoKvStore reads a large value again that is replaced while its parts are read", async () => {
+Deno.test("KvStore reads a large value again that is replaced while its parts are read", async () => {
   for (const value of [large(2), "small", undefined]) {
     using kv = await Deno.openKv(":memory:");
-    const writer = await DenoKvStore.over(watchedKv(kv, {}));
+    const writer = await KvStore.over(watchedKv(kv, {}));
     await writer.commit([set(["a"], large(1)), set(["b"], 1)]);
     const replace = { type: "delete", key: ["a"] } as const;
     let replaced = false;
@@ -145,7 +145,7 @@ Deno.test("DenoKvStore reads a large value again that is replaced while its part
       replaced = true;
       await writer.commit([value === undefined ? replace : set(["a"], value)]);
     };
-    const reader = await DenoKvStore.over(watchedKv(kv, { beforeMany }));
+    const reader = await KvStore.over(watchedKv(kv, { beforeMany }));
     const entries = await Array.fromAsync(reader.list([]));
     assertEquals(entries.map(({ value }) => value), value === undefined ? [1] : [value, 1]);
     assertEquals(await valueOf(reader, ["a"]), value);

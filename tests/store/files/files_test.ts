@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { StoreError } from "../../../src/errors/store_error.ts";
-import { DenoKvStore } from "../../../src/store/deno_kv/deno_kv.ts";
+import { KvStore } from "../../../src/store/deno_kv/deno_kv.ts";
 import { createPrivateFile, lockBeside, warningOfOthers } from "../../../src/store/files/files.ts";
 import { SqliteStore } from "../../../src/store/sqlite/sqlite.ts";
 
@@ -89,7 +89,7 @@ Deno.test("Where Deno would ask the user first, no file is made, looked at or lo
 });
 
 Deno.test("There is no lock where there is no file, or its path is unknown", async () => {
-  await using memory = await DenoKvStore.open(":memory:");
+  await using memory = await KvStore.open(":memory:");
   await assertRejects(() => memory.lock(DEVICE), StoreError, "the database is no file");
   await using other = await SqliteStore.open(":memory:");
   await assertRejects(() => other.lock(DEVICE), StoreError, "the database is no file");

@@ -1,4 +1,4 @@
-import { DenoKvStore } from "../../../src/store/deno_kv/deno_kv.ts";
+import { KvStore } from "../../../src/store/deno_kv/deno_kv.ts";
 import { MemoryStore } from "../../../src/store/base/memory_store.ts";
 import { SealedStore } from "../../../src/store/sealed/sealed.ts";
 import { storeConformance } from "../../../src/testing/conformance/conformance.ts";
@@ -10,7 +10,7 @@ storeConformance("SealedStore over MemoryStore", () => SealedStore.open(new Memo
 });
 
 storeConformance(
-  "SealedStore over DenoKvStore in memory",
-  async () => await SealedStore.open(await DenoKvStore.open(":memory:"), KEY),
+  "SealedStore over KvStore in memory",
+  async () => await SealedStore.open(await KvStore.open(":memory:"), KEY),
   { copies: true },
 );

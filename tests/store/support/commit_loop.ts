@@ -5,12 +5,12 @@
  * Arguments: the file of the store, and the first round.
  */
 
-import { DenoKvStore } from "../../../src/store/deno_kv/deno_kv.ts";
+import { KvStore } from "../../../src/store/deno_kv/deno_kv.ts";
 import type { StoreMutation } from "../../../src/store/base/store.ts";
 import { roundChanges } from "./commit_rounds.ts";
 
 const [path, first] = Deno.args;
-const store = await DenoKvStore.open(path);
+const store = await KvStore.open(path);
 for (let round = Number(first);; round++) {
   const changes: StoreMutation[] = roundChanges(round);
   await store.commit(changes);

@@ -1,6 +1,6 @@
 import { DatabaseSync } from "node:sqlite";
 import { StoreFormatError, StoreFullError, StoreReadOnlyError } from "../../../src/errors/store_error.ts";
-import { DenoKvStore } from "../../../src/store/deno_kv/deno_kv.ts";
+import { KvStore } from "../../../src/store/deno_kv/deno_kv.ts";
 import { formatKey } from "../../../src/store/deno_kv/keys.ts";
 import type { SpoilOptions } from "../../../src/testing/conformance/conformance.ts";
 import { watchedKv } from "./watched_kv.ts";
@@ -20,12 +20,12 @@ export async function contentOf(path: string): Promise<Uint8Array> {
   return await Deno.readFile(path);
 }
 
-async function refusing(path: string, text: string, after: { commits: number }): Promise<DenoKvStore> {
+async function refusing(path: string, text: string, after: { commits: number }): Promise<KvStore> {
   const kv = await Deno.openKv(path);
   const beforeCommit = () => {
     if (--after.commits < 0) throw new TypeError(text);
   };
-  return await DenoKvStore.over(watchedKv(kv, { beforeCommit, close: () => kv.close() }));
+  return await KvStore.over(watchedKv(kv, { beforeCommit, close: () => kv.close() }));
 }
 
 async function note(path: string, format: string): Promise<void> {

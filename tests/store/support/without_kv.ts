@@ -1,3 +1,3 @@
-import { DenoKvStore } from "../../../src/store/deno_kv/deno_kv.ts";
+import { KvStore } from "../../../src/store/deno_kv/deno_kv.ts";
 
-await DenoKvStore.open(":memory:");
+await KvStore.open(":memory:");

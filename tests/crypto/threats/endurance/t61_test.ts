@@ -10,7 +10,7 @@
 import { assertEquals } from "@std/assert";
 import type { Client } from "@greenroom/matrix";
 import type { ComparedDevice } from "@greenroom/matrix/types";
-import { DenoKvStore } from "@greenroom/matrix/store/kv";
+import { KvStore } from "@greenroom/matrix/store/kv";
 import { type SyncBody, victim } from "../victim.ts";
 
 const MEGOLM = "m.megolm.v1.aes-sha2";
@@ -86,7 +86,7 @@ const POISONS: Readonly<Record<string, (body: SyncBody, roomId: string) => void>
 
 for (const [name, poison] of Object.entries(POISONS)) {
   Deno.test(`T61: ${name}: the bot goes on, also when it is started again`, async () => {
-    await using bot = await victim(await DenoKvStore.open(":memory:"));
+    await using bot = await victim(await KvStore.open(":memory:"));
     const { roomId } = bot;
     assertEquals(await bot.live("one"), ["one"]);
     assertEquals(await bot.live("two", (body) => poison(body, roomId)), ["two"]);
@@ -96,7 +96,7 @@ for (const [name, poison] of Object.entries(POISONS)) {
 }
 
 Deno.test("T61: an encrypted event of such a session, while there is an own verified device to ask for its key", async () => {
-  await using bot = await victim(await DenoKvStore.open(":memory:"));
+  await using bot = await victim(await KvStore.open(":memory:"));
   const other = bot.client("bot", "OTHER");
   await other.syncOnce();
   const { roomId } = bot;
@@ -110,7 +110,7 @@ Deno.test("T61: an encrypted event of such a session, while there is an own veri
 });
 
 Deno.test("T61: members whose devices have such IDs: all others can be written to", async () => {
-  await using bot = await victim(await DenoKvStore.open(":memory:"));
+  await using bot = await victim(await KvStore.open(":memory:"));
   const members = [["mallory", TOO_LONG], ["eve", PRIVATE], ["\ue000".repeat(80), TOO_LONG], [
     "carol",
     "CAROL",

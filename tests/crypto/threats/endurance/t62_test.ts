@@ -11,7 +11,7 @@
 
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import fc from "fast-check";
-import { DenoKvStore } from "@greenroom/matrix/store/kv";
+import { KvStore } from "@greenroom/matrix/store/kv";
 import type { StoreKey } from "@greenroom/matrix";
 import { StoreKeys } from "../../../../src/store/device/keys.ts";
 import type { RoomID } from "../../../../src/types/ids.ts";
@@ -26,7 +26,7 @@ const name = fc.tuple(fc.constantFrom(...UNITS), fc.integer({ min: 0, max: 3_000
 const path = fc.array(name, { minLength: 1, maxLength: 5 });
 
 Deno.test("T62: names of any length and of any characters make keys that Deno KV takes, each another one", async () => {
-  await using store = await DenoKvStore.open(":memory:");
+  await using store = await KvStore.open(":memory:");
   const keys = new StoreKeys(PREFIX);
   await fc.assert(
     fc.asyncProperty(path, path, async (one, other) => {

@@ -8,7 +8,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { ValueError } from "../../../../mod.ts";
 import { StoreError } from "../../../../errors.ts";
-import { DenoKvStore } from "../../../../src/store/kv.ts";
+import { KvStore } from "../../../../src/store/kv.ts";
 
 /** Opens the store of an address, with a server that names an endpoint; returns where the token was sent. */
 async function open(
@@ -32,7 +32,7 @@ async function open(
     return Promise.resolve(answer);
   };
   try {
-    await assertRejects(() => DenoKvStore.open(url, { accessToken: "secret", patience: 0 }), expected);
+    await assertRejects(() => KvStore.open(url, { accessToken: "secret", patience: 0 }), expected);
   } finally {
     globalThis.fetch = original;
   }

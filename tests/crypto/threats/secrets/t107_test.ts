@@ -19,7 +19,7 @@ import {
   type Store,
 } from "@greenroom/matrix";
 import type { DeviceID, UserID } from "@greenroom/matrix/types";
-import { DenoKvStore } from "../../../../src/store/kv.ts";
+import { KvStore } from "../../../../src/store/kv.ts";
 import { SqliteStore } from "../../../../src/store/sqlite.ts";
 import { KvConnection } from "../../../../src/store/deno_kv/connection.ts";
 import { systemClock } from "../../../../src/base/clock.ts";
@@ -182,7 +182,7 @@ Deno.test("T107: stores show nothing of what they keep, or of their keys", async
   const stores: Store[] = [
     new MemoryStore(),
     await SqliteStore.open(`${path}/a.db`),
-    await DenoKvStore.open(`${path}/b.db`),
+    await KvStore.open(`${path}/b.db`),
     await SealedStore.open(new MemoryStore(), new TextEncoder().encode(value.token.slice(0, 32))),
   ];
   try {

@@ -75,7 +75,7 @@ Deno.test("T135: no object of an exported class shows a secret, fresh, at work a
     const inner = note(new MemoryStore());
     const store = note(await SealedStore.open(inner, key));
     await using _file = note(await sqlite.SqliteStore.open(`${folder}/a.sqlite`));
-    await using _deno = note(await kv.DenoKvStore.open(`${folder}/a.kv`));
+    await using _deno = note(await kv.KvStore.open(`${folder}/a.kv`));
     await using tester: BotTester = new BotTester(({ store: _, ...given }) => {
       const bot = note(new Bot({ ...given, store, encryption, wake: { secret } }));
       planted.add("access token", given.accessToken);

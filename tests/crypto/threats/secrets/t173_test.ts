@@ -8,11 +8,11 @@ import { assert, assertEquals } from "@std/assert";
 import { type Logger, MemoryStore, SealedStore, type Store } from "../../../../mod.ts";
 import { optionsFromEnv } from "../../../../src/bot/env.ts";
 import { Lease } from "../../../../src/store/device/lease.ts";
-import { DenoKvStore } from "../../../../src/store/kv.ts";
+import { KvStore } from "../../../../src/store/kv.ts";
 import { SqliteStore } from "../../../../src/store/sqlite.ts";
 
 const ignore = Deno.build.os === "windows";
-const OPEN = { deno_kv: DenoKvStore.open, sqlite: SqliteStore.open };
+const OPEN = { deno_kv: KvStore.open, sqlite: SqliteStore.open };
 const OTHERS = 0o077;
 
 /** What others may use in a folder. */
