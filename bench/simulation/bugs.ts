@@ -641,7 +641,7 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: "What a ghost was to answer is lost when the token is dead",
-    path: "src/appservice/token_watch.ts",
+    path: "src/appservice/service_kit.ts",
     find: "if (error instanceof UnknownTokenError) this.feed.fails?.(error);",
     replace: "",
     worlds: ["--service", "--favour=the homeserver does not know the token of a service for a while"],

@@ -18,7 +18,7 @@ import { DeviceFeed, deviceQueue } from "./device_queue.ts";
 import type { SyncFeed } from "../actors/syncer/syncer.ts";
 import { ghostEncryption } from "./ghost_encryption.ts";
 import type { Ghosts } from "./ghosts.ts";
-import type { TokenWatch } from "./token_watch.ts";
+import type { TokenWatch } from "./service_kit.ts";
 
 /** What acting clients are made of. */
 interface ActingClientsOptions

@@ -1,13 +1,17 @@
 /**
- * What the parts of one application service share.
+ * What the parts of one application service share; and what sees to it that a token that is dead ends the delivery,
+ * though no sync shows it.
  *
  * @module
  */
 
-import { HTTPAPI, type HTTPAPIOptions, PREPARE } from "../api/http/mod.ts";
+import type { SyncFeed } from "../actors/syncer/syncer.ts";
+import { HTTPAPI, type HTTPAPIOptions, IS_TOKEN_DEAD, PREPARE, type Prepare } from "../api/http/mod.ts";
 import type { Clock } from "../base/clock.ts";
 import { type Logger, loggerOf } from "../base/log.ts";
 import type { Client, ClientOptions } from "../client/client.ts";
+import { UnknownTokenError } from "../errors/account_errcodes.ts";
+import { ClientEndedError } from "../errors/matrix_error.ts";
 import { MemoryStore, type Store } from "../store/base/mod.ts";
 import type { DeviceID } from "../types/ids.ts";
 import {
@@ -22,7 +26,6 @@ import { Ghosts } from "./ghosts.ts";
 import { Inbox } from "./inbox.ts";
 import { OwnRooms, OwnUsers } from "./own_users.ts";
 import type { Registration } from "./registration.ts";
-import { TokenWatch } from "./token_watch.ts";
 
 const TIME_LIMIT = 20_000;
 const MAX_ACTING = 256;
@@ -104,5 +107,52 @@ export class ServiceKit {
       ...(isNamed && { asUserId: bot, asDeviceId: this.deviceId }),
       [PREPARE]: this.token.noticing(this.ghosts.prepare(bot)),
     });
+  }
+}
+
+/** Says whose token it is. */
+const WHOAMI = "/_matrix/client/v3/account/whoami";
+const REFUSED =
+  "Cannot go on: the homeserver did not know the token for a while; make a new application service";
+
+/** Watches the token of an application service, which all of its users have. */
+export class TokenWatch {
+  /** What it ends; set before anything is delivered. */
+  feed!: Pick<SyncFeed, "fails">;
+  /** The way to the homeserver as the own user; set before anything is delivered. */
+  own!: HTTPAPI;
+  readonly #http: HTTPAPI;
+
+  /** @param http The way to the homeserver, as the application service itself. */
+  constructor(http: HTTPAPI) {
+    this.#http = http;
+  }
+
+  /** What has to be done before a request of the own user, whose client does not see that the token is dead there. */
+  noticing(prepare: Prepare): Prepare {
+    return async (...request) => {
+      try {
+        await prepare(...request);
+      } catch (error) {
+        if (error instanceof UnknownTokenError) await this.check();
+        throw error;
+      }
+    };
+  }
+
+  /** Ends the delivery if the token is dead: what users were to do in handlers comes again. */
+  async check(): Promise<void> {
+    try {
+      await this.#http.request("GET", WHOAMI);
+    } catch (error) {
+      if (error instanceof UnknownTokenError) this.feed.fails?.(error);
+    }
+  }
+
+  /** Ends the delivery if the own user was refused: handlers may have been cut off. */
+  async checkOwn(): Promise<void> {
+    if (!this.own[IS_TOKEN_DEAD]) return;
+    await this.own.request("GET", WHOAMI); // says so, in most cases
+    this.feed.fails?.(new ClientEndedError(REFUSED));
   }
 }

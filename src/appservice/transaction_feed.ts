@@ -18,7 +18,7 @@ import type { Entry, Inbox } from "./inbox.ts";
 import type { Ghosts } from "./ghosts.ts";
 import { LeftRooms, type OwnRooms, type OwnUsers, UnreadRooms } from "./own_users.ts";
 import type { ActingClients } from "./acting_clients.ts";
-import type { TokenWatch } from "./token_watch.ts";
+import type { TokenWatch } from "./service_kit.ts";
 import type { UserID } from "../types/ids.ts";
 import { type DevicePart, LateState, syncResponseOf } from "./transaction.ts";
 

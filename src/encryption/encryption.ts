@@ -65,7 +65,7 @@ export type {
   KeyImportProgress,
   KeyImportReport,
 } from "./key_files.ts";
-export { lazySecretStorage } from "./lazy_secret_storage.ts";
+import type { SecretsAPI, SecretStorage } from "./secrets/secrets.ts";
 
 /** How often a room is made ready for the same event. */
 const MAX_ENCRYPTIONS = 1_000;
@@ -381,4 +381,16 @@ export class Encryption implements CryptoMachine, Lifecycle {
     if (this.#secrets === undefined) this.#warnings.unsigned(await actor.health());
     if (this.#client.hasToken && !this.#client.isDurable) this.#warnings.volatile();
   }
+}
+
+/** Makes `client.secretStorage`. What it is made of is loaded with the first call. */
+export function lazySecretStorage(api: SecretsAPI): SecretStorage {
+  const loaded = async () => (await import("./secrets/secrets.ts")).secretOperations(api);
+  return {
+    info: async (options) => await (await loaded()).info(options),
+    create: async (options) => await (await loaded()).create(options),
+    reset: async (options) => await (await loaded()).reset(options),
+    open: async (by, options) => await (await loaded()).open(by, options),
+    changeKey: async (by, options) => await (await loaded()).changeKey(by, options),
+  };
 }

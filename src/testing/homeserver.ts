@@ -22,8 +22,7 @@ import {
   type TestRegistration,
 } from "./homeserver_options.ts";
 import { ConnectionDropped, injectFault, localFetch, type RawRequest, Router, serve } from "./http/http.ts";
-import { LoggedRequest, RequestLog } from "./request_log.ts";
-import { RoomView } from "./room_view.ts";
+import { LoggedRequest, RequestLog, RoomView } from "./views.ts";
 import { DEFAULT_ROOM_VERSION } from "./rooms/mod.ts";
 import { ALL_ROUTES } from "./routes/routes.ts";
 import { ServerState } from "./server/mod.ts";

@@ -105,8 +105,7 @@ export {
   type TestNamespaces,
   type TestRegistration,
 } from "./homeserver_options.ts";
-export type { LoggedRequest, RequestLog } from "./request_log.ts";
-export type { RoomView, ViewedEvent } from "./room_view.ts";
+export type { LoggedRequest, RequestLog, RoomView, ViewedEvent } from "./views.ts";
 export {
   runStoreJob,
   type SpoiledStore,

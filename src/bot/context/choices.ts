@@ -107,7 +107,7 @@ export async function withLabels(
   const texts = lines.map(([key, label]) => label === undefined ? key : `${key} ${label}`);
   if (format === "plain") return [question, "", ...texts].join("\n");
   if (format === "html") {
-    const { escapeHtml } = await import("../text/clean_html.ts"); // with its library
+    const { escapeHtml } = await import("../text/html.ts"); // with its library
     return `${question}<ul>${texts.map((each) => `<li>${escapeHtml(each)}</li>`).join("")}</ul>`;
   }
   const { escapeMarkdown } = await import("../text/mention.ts");

@@ -9,8 +9,7 @@ import { codeRuns } from "./close_inline.ts";
 import type { Token } from "markdown-it";
 import type { Mentions, UserID } from "../../../types.ts";
 import { checkOptions, type OptionNames } from "../../errors/known_names.ts";
-import { cleanHtml } from "./clean_html.ts";
-import { htmlToText } from "./html_to_text.ts";
+import { cleanHtml, htmlToText } from "./html.ts";
 import { markdownParser } from "./markdown_parser.ts";
 
 /** Whom a message mentions, beside those whom its text does. */

@@ -7,7 +7,7 @@
 import { isVoid } from "./allowed_html.ts";
 import type { UserID } from "../../../types.ts";
 import { checkOptions } from "../../errors/known_names.ts";
-import { cleanHtml } from "./clean_html.ts";
+import { cleanHtml } from "./html.ts";
 import {
   formatHtml,
   formatMarkdown,

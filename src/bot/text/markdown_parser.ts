@@ -7,7 +7,7 @@
 
 import type { Delimiter, MarkdownIt, RendererRule, StateInline } from "markdown-it";
 import { allowedTag } from "./allowed_html.ts";
-import { escapeHtml } from "./clean_html.ts";
+import { escapeHtml } from "./html.ts";
 
 /** A spoiler may begin and end within a word. */
 const CAN_SPLIT_WORD = true;

@@ -6,7 +6,7 @@
  * @module
  */
 
-import { cleanHtml, escapeHtml } from "./clean_html.ts";
+import { cleanHtml, escapeHtml } from "./html.ts";
 import { isObject, memberOf, readText, textOf } from "./read_text.ts";
 import { type MatrixLink, matrixToUrl, parseMatrixLink } from "../../../mod.ts";
 import type { EventID, RoomAlias, RoomID, UserID } from "../../../types.ts";

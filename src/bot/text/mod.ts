@@ -4,7 +4,7 @@
  * @module
  */
 
-export { cleanHtml, sanitizeHtml } from "./clean_html.ts";
+export { cleanHtml, htmlToText, sanitizeHtml } from "./html.ts";
 export { closeMarkdown } from "./close_markdown.ts";
 export {
   formatHtml,
@@ -15,7 +15,6 @@ export {
 } from "./format_message.ts";
 export { formatHtmlPieces, formatPieces, type FormatPiecesOptions } from "./format_pieces.ts";
 export { type Glob, GlobIndex, readGlob } from "./glob.ts";
-export { htmlToText } from "./html_to_text.ts";
 export {
   escapeMarkdown,
   eventUrl,

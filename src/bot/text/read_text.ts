@@ -6,7 +6,7 @@
  */
 
 import type { EventID, JsonObject } from "../../../types.ts";
-import { cleanHtml } from "./clean_html.ts";
+import { cleanHtml } from "./html.ts";
 
 /** What {@link readText} finds in a message. */
 export interface ReadText {
