@@ -13,7 +13,7 @@ import { proseFindings } from "../../tools/docs/prose.ts";
 const pages = await readPages();
 const guides = [...pages].filter(([path]) => path.startsWith("docs/"));
 /** What the table of habits calls things of the reader's, and of the language. */
-const LOCAL = new Set(["bot", "c", "client", "appservice", "crypto", "event", "await", "new"]);
+const LOCAL = new Set(["bot", "c", "client", "appservice", "tester", "crypto", "event", "await", "new"]);
 const page = (path: string): string => pages.get(path) ?? "";
 
 Deno.test("Each link between pages leads to a file and a heading that are there", async () => {
