@@ -53,8 +53,13 @@ export type HeardContext<P> = P extends RegExp | readonly RegExp[]
  * A narrower context `N`, with what earlier functions have set on a context `C`. Without such, `N` itself: that
  * is what editors show.
  */
-export type Narrowed<C extends Context, N extends Context> = keyof C extends keyof Context ? N
-  : N & Omit<C, keyof Context>;
+export type Narrowed<C extends Context, N extends Context> = OwnMembers<C> extends OwnMembers<Context> ? N
+  : N & Pick<C, Exclude<OwnMembers<C>, OwnMembers<Context>>>;
+
+/** The names of members, without the patterns of those that other libraries have. */
+export type OwnMembers<T> = keyof {
+  [Name in keyof T as Record<never, never> extends Record<Name, 1> ? never : Name]: 1;
+};
 
 /** Whether functions of a tree may get edits. */
 export const HEARS_EDITS: unique symbol = Symbol("hearsEdits");

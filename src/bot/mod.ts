@@ -66,6 +66,7 @@ export {
   type MiddlewareLike,
   type Narrowed,
   type Next,
+  type OwnMembers,
   type QueryContext,
 } from "./composer.ts";
 export {

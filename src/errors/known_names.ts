@@ -16,6 +16,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   ...{ user: "mxid", storage: "store", crypto: "encryption", logger: "log", device_id: "deviceId" },
   ...{ reply_to: "replyTo", reply_to_message_id: "replyTo", threadId: "thread", formatted_body: "html" },
   ...{ filename: "fileName", fileName: "filename", mimetype: "mimeType", contentType: "mimeType" },
+  ...{ html: "format", markdown: "format", parse_mode: "format", parseMode: "format" },
   ...{ autojoin: "autoJoin", deviceDisplayName: "deviceName", initialDeviceDisplayName: "deviceName" },
   ...{ initial_device_display_name: "deviceName", homeserverURL: "baseUrl", serverUrl: "baseUrl" },
 };

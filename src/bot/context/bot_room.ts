@@ -8,16 +8,19 @@
 
 import { relationTo } from "../../../mod.ts";
 import type { ContentURI, EventID, ImageInfo, RoomID, UserID } from "../../../types.ts";
+import { hintAt, type Hints } from "../../errors/hints.ts";
 import { checkOptions } from "../../errors/known_names.ts";
 import type { Kit } from "../kit.ts";
 import { endPoll, POLL, type PollTally, sendPoll, type SendPollOptions } from "../polls/polls.ts";
 import { Begun, currentRun, Run } from "../run/mod.ts";
+import { ROOM_HINTS } from "./context_hints.ts";
 import { STREAM, type Streamed, type StreamOptions, streamText } from "./stream.ts";
 import {
   type BotMedia,
   captioned,
   checkReason,
   checkText,
+  checkWrite,
   contentOf,
   FILE,
   type FileOptions,
@@ -29,7 +32,6 @@ import {
   sendPicture,
   STICKER,
   type StickerOptions,
-  WRITE,
   write,
   writeOne,
   type WriteOptions,
@@ -102,7 +104,7 @@ export class BotRoom {
   /** @internal Sends text; without `mentions`, to the notice of those who are linked, and others. */
   protected async sendTo(text: string, options: WriteOptions, placing: Placing): Promise<EventID> {
     return await this.within((run) => {
-      checkOptions(options, WRITE, "send");
+      checkWrite(options, "send");
       checkText(text, "write a message"); // while the application's line is known
       const plain = writePlain(text, options.format);
       return run.act(
@@ -160,7 +162,7 @@ export class BotRoom {
    */
   async edit(eventId: EventID, text: string, options: WriteOptions = {}): Promise<EventID> {
     return await this.within((run) => {
-      checkOptions(options, WRITE, "send");
+      checkWrite(options, "send");
       return run.act("edit", () => this.#edit(eventId, text, options));
     });
   }
@@ -556,6 +558,11 @@ export class BotRoom {
     return undefined;
   }
 }
+
+hintAt(BotRoom.prototype, "a room", ROOM_HINTS);
+
+/** @internal Names of other libraries, for the compiler. */
+export interface BotRoom extends Hints<typeof ROOM_HINTS> {}
 
 /** Makes rooms to speak in outside of functions, and keeps the order of each. */
 export class BotRooms {

@@ -29,6 +29,32 @@ const REACTIONS: readonly Word<boolean>[] = [
   ...["❌", "✖️", "👎"].map((each) => [each, false] as const),
 ];
 
+/** The most that there are numbers for. */
+const MAX_NUMBERED = 10;
+
+/**
+ * Choices by their reactions: those of a list have numbers.
+ *
+ * @throws {ValueError} If a list has none, or too many.
+ */
+export function choicesByKey<Choice>(
+  choices: Readonly<Record<string, Choice>> | readonly Choice[],
+): Readonly<Record<string, Choice>> {
+  if (!isList(choices)) return choices;
+  if (choices.length === 0 || choices.length > MAX_NUMBERED) {
+    throw new ValueError(
+      `Cannot show a menu: a list has 1 to ${MAX_NUMBERED} choices, and not ${choices.length}`,
+    );
+  }
+  const keyAt = (at: number): string => at === MAX_NUMBERED - 1 ? "🔟" : `${at + 1}\uFE0F\u20E3`;
+  return Object.fromEntries(choices.map((choice, at) => [keyAt(at), choice]));
+}
+
+/** `Array.isArray()`, which knows no read-only lists. */
+function isList<Choice>(choices: object | readonly Choice[]): choices is readonly Choice[] {
+  return Array.isArray(choices);
+}
+
 /** A word for yes, and one for no. */
 export function exampleWords({ yes = YES, no = NO }: ConfirmWords): string[] {
   return [yes, no].map(([word = ""]) => word).filter((word) => word !== "");

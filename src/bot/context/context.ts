@@ -29,6 +29,7 @@ import type { PollTally, SendPollOptions } from "../polls/polls.ts";
 import { type EventOfQuery, type KeptEvent, keptUpdate, type Query, type Wait } from "../run/mod.ts";
 import {
   type ChoiceLabels,
+  choicesByKey,
   confirmed,
   type ConfirmWords,
   confirmWords,
@@ -42,6 +43,7 @@ import { type ContextRoom, type NamedReminder, type ReminderDelay, RoomContext }
 import type { Streamed, StreamOptions } from "./stream.ts";
 import type { BotMedia, FileOptions, ImageOptions, StickerOptions, WriteOptions } from "./writing.ts";
 
+export { BOT_HINTS } from "./context_hints.ts";
 export { BotRoom, type BotRoomOptions, BotRooms } from "./bot_room.ts";
 export type { ChoiceLabels, ConfirmWords } from "./choices.ts";
 export {
@@ -302,11 +304,13 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown>
    * label as a message, in any case.
    *
    * @param question What to say; what each choice is comes below it, where there are labels.
-   * @param choices What each reaction, mostly an emoji, stands for. A text is its label, too.
+   * @param choices What each reaction, mostly an emoji, stands for. A text is its label, too. Or a list of at most
+   *   ten: their reactions are the numbers 1️⃣ to 🔟.
    * @param options Who is asked, and how long to wait; what is said of each choice; whether reactions in
    *   clear count in an encrypted room.
    * @returns What the choice stands for.
    * @throws {ConversationEndedError} If there is no answer.
+   * @throws {ValueError} If a list has no choice, or more than ten.
    *
    * @example
    * ```ts
@@ -315,22 +319,24 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown>
    * const plugin = new Composer();
    * plugin.command("drink", async (c) => {
    *   const drink = await c.menu("What shall it be?", { "🍵": "tea", "☕": "coffee" });
+   *   const size = await c.menu("How large?", ["small", "large"]); // 1️⃣ or 2️⃣
    *   const cups = await c.menu("How many?", { "1️⃣": 1, "2️⃣": 2 }, { labels: { "1️⃣": "a cup", "2️⃣": "two" } });
-   *   await c.reply(`${cups} × ${drink}`);
+   *   await c.reply(`${cups} × ${size} ${drink}`);
    * });
    * ```
    */
   async menu<Choice>(
     question: string,
-    choices: Readonly<Record<string, Choice>>,
+    choices: Readonly<Record<string, Choice>> | readonly Choice[],
     given: MenuOptions = {},
   ): Promise<Choice> {
     checkOptions(given, MENU, "menu");
+    const byKey = choicesByKey(choices);
     const { labels, clearReactions = !this.run.encryptedOnly, ...options } = given;
-    const keys = Object.keys(choices);
+    const keys = Object.keys(byKey);
     const labelOf = (key: string): string | undefined => {
       if (labels === false) return undefined;
-      const label: unknown = labels === undefined ? choices[key] : labels[key];
+      const label: unknown = labels === undefined ? byKey[key] : labels[key];
       return typeof label === "string" && label.trim() !== "" && label !== key ? label : undefined;
     };
     const named = keys.map((key) => [key, labelOf(key)] as const);
@@ -338,7 +344,7 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown>
     for (const [key, label] of named) if (label !== undefined) words.push([label, key]);
     const meaning = (answer: string) => meaningOf(answer, words);
     const choice = { shown: keys, labels: Object.fromEntries(named), meaning };
-    return choices[await this.#choose(question, choice, { ...options, clearReactions })] as Choice;
+    return byKey[await this.#choose(question, choice, { ...options, clearReactions })] as Choice;
   }
 
   async #choose<Meaning>(
@@ -660,6 +666,7 @@ export interface Context<E extends MatrixEvent = MatrixEvent, Arguments = unknow
    *
    * @param work A promise, or a function that returns one.
    * @returns What the work returns.
+   * @throws {ValueError} If there is no work.
    * @throws What the work throws.
    *
    * @example

@@ -16,6 +16,7 @@ import type {
   SenderInfo,
   UserID,
 } from "../../../types.ts";
+import { hintAt, type Hints } from "../../errors/hints.ts";
 import { checkOptions } from "../../errors/known_names.ts";
 import { type Arguments, type Command, usageOf } from "../commands/commands.ts";
 import type { Kit } from "../kit.ts";
@@ -27,6 +28,7 @@ import {
   type Run,
   type Update,
 } from "../run/mod.ts";
+import { EVENT_HINTS, EVENT_RUN_HINTS } from "./context_hints.ts";
 import { RoomContext } from "./room_context.ts";
 import type { WriteOptions } from "./writing.ts";
 
@@ -343,3 +345,9 @@ export class EventContext<E extends MatrixEvent = MatrixEvent, Arguments = unkno
     return id;
   }
 }
+
+hintAt(EventContext.prototype, "a context", { ...EVENT_HINTS, ...EVENT_RUN_HINTS });
+
+/** @internal Names of other libraries, for the compiler. */
+export interface EventContext<E extends MatrixEvent = MatrixEvent, Arguments = unknown>
+  extends Hints<typeof EVENT_HINTS> {}

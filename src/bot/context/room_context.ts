@@ -15,11 +15,13 @@ import {
   ValueError,
 } from "../../../mod.ts";
 import type { EventID, MatrixEvent, RoomID, UserID } from "../../../types.ts";
+import { hintAt, type Hints } from "../../errors/hints.ts";
 import { checkOptions } from "../../errors/known_names.ts";
 import type { Kit } from "../kit.ts";
 import { countPoll, type PollTally, type SendPollOptions } from "../polls/polls.ts";
 import { type Run, sessionKeyFor } from "../run/mod.ts";
 import { BotRoom, type Place } from "./bot_room.ts";
+import { ROOM_CONTEXT_HINTS } from "./context_hints.ts";
 import { checkReason, checkText } from "./writing.ts";
 
 /** A reminder for a function of the bot. */
@@ -126,6 +128,7 @@ export class RoomContext extends BotRoom {
    *
    * @param work A promise, or a function that returns one.
    * @returns What the work returns.
+   * @throws {ValueError} If there is no work.
    * @throws What the work throws.
    *
    * @example
@@ -140,6 +143,11 @@ export class RoomContext extends BotRoom {
    * ```
    */
   async typing<Result>(work: Promise<Result> | (() => Promise<Result>)): Promise<Result> {
+    if (typeof work !== "function" && !(work instanceof Promise)) {
+      throw new ValueError(
+        "Cannot show that the bot is typing: give it what takes the time: c.typing(() => work())",
+      );
+    }
     const { clock } = this.client.api;
     const ended = new AbortController();
     const show = async (): Promise<void> => {
@@ -244,6 +252,12 @@ export class RoomContext extends BotRoom {
   }
 
   #keyOf(definition: Pick<SessionDefinition<never>, "name" | "per">): SessionKey {
+    if (typeof definition?.name !== "string") {
+      throw new ValueError(
+        "Cannot use a session: it needs a definition: const counter = defineSession({ name, per, initial }), and then " +
+          "await c.session(counter)",
+      );
+    }
     const { roomId: room, thread = "" } = this;
     return sessionKeyFor(definition, {
       event: this.about ?? {},
@@ -377,6 +391,12 @@ export class RoomContext extends BotRoom {
     });
   }
 }
+
+hintAt(RoomContext.prototype, "a context", ROOM_CONTEXT_HINTS);
+Object.freeze(RoomContext.prototype.session); // so that `c.session.count++`, as grammY has it, throws
+
+/** @internal Names of other libraries, for the compiler. */
+export interface RoomContext extends Hints<typeof ROOM_CONTEXT_HINTS> {}
 
 /** A room in which a function of a bot does something: {@linkcode RoomContext.room}. */
 export class ContextRoom extends RoomContext {

@@ -150,6 +150,7 @@ export interface TimerContext {
    *
    * @param work A promise, or a function that returns one.
    * @returns What the work returns.
+   * @throws {ValueError} If there is no work.
    * @throws What the work throws.
    *
    * @example

@@ -6,7 +6,7 @@
 
 import { type Client, relationTo, type ReplyPlace, ValueError } from "../../../mod.ts";
 import type { EventID, Mentions, RelatesTo, RoomID, RoomMessageContent, UserID } from "../../../types.ts";
-import type { OptionNames } from "../../errors/known_names.ts";
+import { checkOptions, type OptionNames } from "../../errors/known_names.ts";
 import { splitMessage } from "../text/mod.ts";
 
 /** Options of methods that send text, like {@linkcode BotRoom.send}. */
@@ -35,7 +35,7 @@ export interface WriteOptions {
   sendKey?: string;
 }
 
-export const WRITE: OptionNames<WriteOptions> = {
+const WRITE: OptionNames<WriteOptions> = {
   ...{ format: true, msgtype: true, mentions: true, sendKey: true },
 };
 
@@ -83,6 +83,22 @@ export function checkText(text: unknown, action: string): void {
     ? "is empty; give it at least one character that is shown"
     : undefined;
   if (fault !== undefined) throw new ValueError(`Cannot ${action}: the text ${fault}`);
+}
+
+/**
+ * Refuses options of text that there are not.
+ *
+ * @param action What is done with it, as the error has it.
+ * @throws {ValueError} If there is one.
+ */
+export function checkWrite(options: WriteOptions, action: string): void {
+  for (const name of ["thread", "threadId", "inThread"]) {
+    if (!Object.hasOwn(options, name)) continue;
+    throw new ValueError(
+      `Cannot ${action}: there is no option ${name}; write c.replyInThread(text), or bot.in(roomId, { thread }).send(text)`,
+    );
+  }
+  checkOptions(options, WRITE, action);
 }
 
 /**

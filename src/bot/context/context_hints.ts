@@ -1,0 +1,119 @@
+/**
+ * What other libraries call members of contexts and rooms, and what to write here.
+ *
+ * @module
+ */
+
+/** Of a room, in a context or not, by the name elsewhere. */
+export const ROOM_HINTS = {
+  kickUser: "kick(userId, reason)",
+  banUser: "ban(userId, reason)",
+  unbanUser: "unban(userId)",
+  inviteUser: "invite(userId)",
+  setRoomTopic: "setTopic(topic)",
+  setRoomName: "setName(name)",
+  sendText: "send(text)",
+  sendMessage: "send(text)",
+  sendMarkdown: "send(text)",
+  sendHtml: 'send(html, { format: "html" })',
+  sendHtmlText: 'send(html, { format: "html" })',
+  sendNotice: "send(text), which is a notice",
+  sendReaction: "reactTo(eventId, key)",
+  sendPhoto: "sendImage(data)",
+  sendDocument: "sendFile(data)",
+  editMessage: "edit(eventId, text)",
+  deleteMessage: "redact(eventId)",
+  redactEvent: "redact(eventId)",
+} as const;
+
+/** Of a function's room, by the name elsewhere. */
+export const ROOM_CONTEXT_HINTS = {
+  setTyping: "c.typing(() => work())",
+  sendTyping: "c.typing(() => work())",
+  chat: "c.room",
+  chatId: "c.roomId",
+} as const;
+
+/** Of an event's context, by the name elsewhere. */
+export const EVENT_HINTS = {
+  message: "c.event, or c.text",
+  msg: "c.event, or c.text",
+  body: "c.text",
+  from: "c.sender",
+  author: "c.sender",
+  replyText: "c.reply(text)",
+  replyMarkdown: "c.reply(text)",
+  replyNotice: "c.reply(text), which is a notice",
+  replyHtml: 'c.reply(html, { format: "html" })',
+  replyHtmlText: 'c.reply(html, { format: "html" })',
+  replyImage: "c.sendImage(data, { replyTo: c.event.event_id })",
+  replyFile: "c.sendFile(data, { replyTo: c.event.event_id })",
+  replyWithPhoto: "c.sendImage(data)",
+  replyWithDocument: "c.sendFile(data)",
+  replyWithPoll: "c.sendPoll(question, answers)",
+  replyWithChatAction: "c.typing(() => work())",
+  editMessageText: "c.edit(eventId, text)",
+  banChatMember: "c.ban(userId)",
+  getFile: "c.download()",
+  hasText: "c.is(query)",
+} as const;
+
+/**
+ * Of an event's context, for the run alone: a plugin may well add members of these names, which their types must
+ * allow.
+ */
+export const EVENT_RUN_HINTS = {
+  user: "c.sender",
+  userId: "c.sender",
+  member: "c.client.stateStore.getMember(c.roomId, c.sender)",
+  displayName: "c.client.stateStore.getMember(c.roomId, c.sender)",
+  content: "c.event.content",
+  eventId: "c.event.event_id",
+  id: "c.event.event_id",
+  timestamp: "c.event.origin_server_ts",
+  reaction: 'c.event.content["m.relates_to"].key',
+  key: 'c.event.content["m.relates_to"].key',
+  emoji: 'c.event.content["m.relates_to"].key',
+  threadId: "c.thread",
+  argText: "c.args",
+  media: "c.download()",
+  conversation: "c.ask(question)",
+  store: "c.session(definition)",
+  api: "c.client",
+  bot: "c.client",
+} as const;
+
+/** Of a bot, by the name elsewhere. */
+export const BOT_HINTS = {
+  send: "bot.in(roomId).send(text)",
+  sendText: "bot.in(roomId).send(text)",
+  sendMessage: "bot.in(roomId).send(text)",
+  sendHtml: 'bot.in(roomId).send(html, { format: "html" })',
+  reply: "bot.in(roomId).send(text)",
+  sendImage: "bot.in(roomId).sendImage(data)",
+  sendFile: "bot.in(roomId).sendFile(data)",
+  redact: "bot.in(roomId).redact(eventId)",
+  kick: "bot.in(roomId).kick(userId)",
+  ban: "bot.in(roomId).ban(userId)",
+  room: "bot.in(roomId)",
+  user: "bot.client.mxid",
+  userId: "bot.client.mxid",
+  mxid: "bot.client.mxid",
+  api: "bot.client",
+  ready: "await bot.client.ready",
+  run: "bot.start()",
+  launch: "bot.start()",
+  login: "the options mxid and password, or accessToken",
+  destroy: "bot.close()",
+  schedule: "bot.every(pattern, handler)",
+  cron: "bot.every(pattern, handler)",
+  daily: "bot.every(pattern, handler)",
+  onReminder: "bot.reminder(name, handler)",
+  onCommand: "bot.command(pattern, handler)",
+  addCommand: "bot.command(pattern, handler)",
+  conversation: "bot.command(pattern, handler), where c.ask(question) waits",
+  handleRequest: "bot.fetch",
+  handleUpdate: "bot.fetch",
+  once: "bot.on(query, handler)",
+  onError: "bot.catch(handler)",
+} as const;

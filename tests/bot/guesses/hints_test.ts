@@ -1,0 +1,162 @@
+// deno-lint-ignore-file no-boolean-literal-for-arguments -- it is how assertType() is called
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import { assertType, type IsExact } from "@std/testing/types";
+import { ValueError } from "@greenroom/matrix";
+import { Bot, Composer, type Context, defineSession, type QueryContext } from "@greenroom/matrix/bot";
+import { BotTester } from "@greenroom/matrix/testing";
+import {
+  BOT_HINTS,
+  EVENT_HINTS,
+  EVENT_RUN_HINTS,
+  ROOM_CONTEXT_HINTS,
+  ROOM_HINTS,
+} from "../../../src/bot/context/context_hints.ts";
+import { complaintsOf } from "../../types/compiler.ts";
+
+type Untyped = Record<string, unknown>;
+
+// deno-lint-ignore no-explicit-any
+const untyped = (value: unknown): any => value; // as JavaScript has it
+
+function assertHints(of: object, hints: Readonly<Record<string, string>>): void {
+  for (const [name, here] of Object.entries(hints)) {
+    assertThrows(() => (of as Untyped)[name], ValueError, `has no such member; write ${here}`);
+  }
+}
+
+/** What a function that gets a message comes to. */
+async function inContext(work: (c: Context, bot: Bot) => unknown): Promise<unknown> {
+  const { promise, resolve } = Promise.withResolvers<unknown>();
+  await using tester = new BotTester((options) => {
+    const bot = new Bot({ ...options, saysFailures: false });
+    bot.on("message", async (c) => resolve(await work(c, bot)));
+    return bot.catch(resolve);
+  });
+  const room = await tester.room("alice");
+  await room.say("hello");
+  return await promise;
+}
+
+Deno.test("Bots, rooms and contexts say what to write for members of other libraries, which is there", async () => {
+  const failed = await inContext((c, bot) => {
+    assertHints(bot, BOT_HINTS);
+    assertHints(bot.in(c.roomId), ROOM_HINTS);
+    assertHints(c.room, { ...ROOM_HINTS, ...ROOM_CONTEXT_HINTS });
+    assertHints(c, { ...ROOM_HINTS, ...ROOM_CONTEXT_HINTS, ...EVENT_HINTS, ...EVENT_RUN_HINTS });
+    const is = (path: string, of: unknown) =>
+      assert(path.split(".").every((name) => (of = (of as Untyped)?.[name]) !== undefined), path);
+    for (const here of Object.values({ ...ROOM_CONTEXT_HINTS, ...EVENT_HINTS, ...EVENT_RUN_HINTS })) {
+      for (const [path] of here.matchAll(/(?<=\bc\.)[\w.]+/g)) {
+        if (!path.includes("content") && path !== "args" && path !== "thread") is(path, c);
+      }
+    }
+    for (const here of Object.values(BOT_HINTS)) {
+      for (const [path] of here.matchAll(/(?<=\bbot\.)[\w.]+/g)) is(path, bot);
+    }
+    for (const here of Object.values(ROOM_HINTS)) is(/^\w+/.exec(here)?.[0] ?? "", c.room);
+  });
+  assertEquals(failed, undefined);
+});
+
+Deno.test("What a plugin adds to contexts by a name of another library is its own, in its type too", async () => {
+  type Own = Context & { user: { points: number }; messages: string[] };
+  const seen: unknown[] = [];
+  const plugin = new Composer<Own>();
+  plugin.on("message:text", (c) => {
+    assertType<IsExact<typeof c.user, { points: number }>>(true);
+    assertType<IsExact<typeof c.messages, string[]>>(true);
+    seen.push(c.user.points, c.messages);
+  });
+  new Composer().on("message:text", (c) => assertType<IsExact<typeof c, QueryContext<"message:text">>>(true));
+  await using tester = new BotTester((options) => {
+    const bot = new Bot<Own>(options);
+    bot.use((c, next) => {
+      c.user = { points: 3 };
+      c.messages = ["one"];
+      return next();
+    });
+    return bot.use(plugin);
+  });
+  const room = await tester.room("alice");
+  await room.say("hello");
+  await tester.until(() => seen.length === 2, "The plugin was to see it");
+  assertEquals(seen, [3, ["one"]]);
+});
+
+Deno.test("The compiler says what to write for members of other libraries", async () => {
+  const said = await complaintsOf(`
+    import { Bot } from "@greenroom/matrix/bot";
+    const bot = Bot.fromEnv();
+    bot.command("warn <user>", { args: { user: "user" } }, async (c) => {
+      await c.replyHtml("<b>No</b>");
+      await c.kickUser(c.args.user);
+      const { text } = c.message;
+      await c.setTyping(true);
+      await bot.send("!a:b", text);
+    });
+  `);
+  for (
+    const here of [
+      EVENT_HINTS.replyHtml.replaceAll('"', '\\"'),
+      ROOM_HINTS.kickUser,
+      EVENT_HINTS.message,
+      ROOM_CONTEXT_HINTS.setTyping,
+      BOT_HINTS.send,
+    ]
+  ) assert(said.includes(here) || said.includes(here.replaceAll("\\", "")), `${here}: ${said}`);
+});
+
+Deno.test("What calls with habits of other libraries come to says what to write", async () => {
+  for (
+    const [call, text] of [
+      [(c) => c.typing(true), "c.typing(() => work())"],
+      [(c) => c.typing(), "c.typing(() => work())"],
+      [(c) => c.session(), "await c.session(counter)"],
+      [(c) => c.endSession(), "defineSession({ name, per, initial })"],
+      [(c) => c.session.count++, "count"],
+      [(c) => c.reply("a", { html: "<b>a</b>" }), "there is no option html; did you mean format?"],
+      [(c) => c.send("a", { markdown: true }), "there is no option markdown; did you mean format?"],
+      [(c) => c.reply("a", { thread: true }), "write c.replyInThread(text)"],
+      [(c) => c.reply("a", { threadId: "$a" }), "or bot.in(roomId, { thread }).send(text)"],
+      [(c) => c.menu("a?", []), "a list has 1 to 10 choices, and not 0"],
+      [(c) => c.menu("a?", Array(11).fill("a")), "and not 11"],
+    ] as readonly [(c: ReturnType<typeof untyped>) => unknown, string][]
+  ) {
+    const failure = String(await inContext((c) => call(untyped(c))));
+    assert(failure.includes(text), `${call}: ${failure}`);
+  }
+});
+
+Deno.test("A session's method is called with its definition as before", async () => {
+  const counter = defineSession({ name: "counter", per: "room", initial: () => ({ count: 0 }) });
+  assertEquals(await inContext(async (c) => ++(await c.session(counter)).count), 1);
+});
+
+Deno.test("A menu of a list has numbers, which are answered by reactions, numbers or labels", async () => {
+  await using tester = new BotTester((options) => {
+    const bot = new Bot(options);
+    bot.command("size", async (c) => {
+      const size = await c.menu("How large?", ["small", "large"]);
+      assertType<IsExact<typeof size, string>>(true);
+      await c.reply(`It is ${size}`);
+    });
+    bot.command("many", async (c) => {
+      const many = await c.menu("How many?", Array.from({ length: 10 }, (_, at) => at * 10), {
+        labels: false,
+      });
+      await c.reply(`These are ${many}`);
+    });
+    return bot;
+  });
+  const room = await tester.room("alice");
+  for (const answer of ["large", "2️⃣"]) {
+    await room.say("!size");
+    await room.expect("How large?\n\n- 1️⃣ small\n- 2️⃣ large");
+    await room.say(answer);
+    await room.expect("It is large");
+  }
+  await room.say("!many");
+  await room.expect("How many?");
+  await room.say("🔟");
+  await room.expect("These are 90");
+});
