@@ -14,6 +14,7 @@ import { checkFunction, checkOptions } from "../errors/known_names.ts";
 import { untilSignal } from "../base/until_signal.ts";
 import { BotLife } from "./bot_life.ts";
 import {
+  type BotOptionHints,
   type BotOptions,
   type BotStartOptions,
   checkBotOptions,
@@ -98,7 +99,7 @@ export class Bot<C extends Context = Context> extends Composer<C> {
    *   application service.
    * @throws {ValueError} If an option can't be used.
    */
-  constructor(options: BotOptions | HostedBotOptions) {
+  constructor(options: (BotOptions & BotOptionHints) | HostedBotOptions) {
     super();
     checkBotOptions(options);
     this.#made = clientOf(options);
@@ -132,7 +133,7 @@ export class Bot<C extends Context = Context> extends Composer<C> {
    * await bot.start(); // on Deploy: Deno.serve(bot.fetch), wakes and cron: see bot.fetch
    * ```
    */
-  static fromEnv<C extends Context = Context>(options: Partial<BotOptions> = {}): Bot<C> {
+  static fromEnv<C extends Context = Context>(options: Partial<BotOptions> & BotOptionHints = {}): Bot<C> {
     const isOpen = Deno.permissions.querySync({ name: "env" }).state === "granted"; // Deno would prompt
     const names = isOpen ? Object.keys(Deno.env.toObject()) : [];
     return new Bot<C>(optionsFromEnv((name) => Deno.env.get(name), options, names));

@@ -6,7 +6,7 @@
 
 import { checkOptions, type OptionNames } from "../errors/known_names.ts";
 import { type Client, type ClientOptions, type Store, ValueError } from "../../mod.ts";
-import type { MemberEvent } from "../../types.ts";
+import type { MemberEvent, WriteInstead } from "../../types.ts";
 import type { AccessOptions, InviteLimit, RateLimit } from "./policy/policy.ts";
 
 /** What a bot can run in, in place of a client of its own: an application service. */
@@ -125,6 +125,18 @@ export interface BotOptions extends Omit<ClientOptions, "baseUrl" | "store">, Bo
    * kept by device. Without a `store` each start is a new device.
    */
   password?: string;
+}
+
+/** Options of other libraries' bots; the compiler names the own one. */
+export interface BotOptionHints {
+  /** @deprecated The option is `homeserver`. */
+  homeserverUrl?: WriteInstead<"homeserver">;
+  /** @deprecated The option is `accessToken`. */
+  token?: WriteInstead<"accessToken">;
+  /** @deprecated The option is `mxid`. */
+  userId?: WriteInstead<"mxid">;
+  /** @deprecated The option is `mxid`. */
+  user?: WriteInstead<"mxid">;
 }
 
 /** How a bot in an application service is made. */

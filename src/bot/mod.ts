@@ -42,7 +42,14 @@ export {
   type Schemas,
   type StructuredCommand,
 } from "./commands/commands.ts";
-export type { BotBehaviour, BotHost, BotOptions, BotStartOptions, HostedBotOptions } from "./bot_options.ts";
+export type {
+  BotBehaviour,
+  BotHost,
+  BotOptionHints,
+  BotOptions,
+  BotStartOptions,
+  HostedBotOptions,
+} from "./bot_options.ts";
 export type { PendingReminder, RemindersAPI } from "./timers/timers.ts";
 export {
   type AnyMessage,

@@ -48,7 +48,8 @@ function unknownName(
   meant: readonly string[],
   { action, what }: { readonly action: string; readonly what: string },
 ): ValueError {
-  const translated = ELSEWHERE[name] ?? "";
+  const here = ELSEWHERE[name] ?? "";
+  const translated = here === "baseUrl" && meant.includes("homeserver") ? "homeserver" : here; // which bots have
   const nearest = meant.includes(translated)
     ? translated
     : meant.includes(name)
