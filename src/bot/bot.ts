@@ -559,7 +559,7 @@ export interface Bot<C extends Context = Context> {
    *
    * const plugin = new Composer();
    * plugin.command("ping", (c) => c.reply("pong"));
-   * plugin.command("say <whom> <text...>", { description: "Says something to somebody" }, (c) =>
+   * plugin.command("say <whom> <text...>", "Says something to somebody", (c) =>
    *   c.send(`${c.args.whom}: ${c.args.text}`));
    * ```
    */
@@ -572,14 +572,14 @@ export interface Bot<C extends Context = Context> {
    * Adds a command with options, such as its description for `!help` and schemas of its arguments.
    *
    * @param pattern Its name and arguments.
-   * @param options What it does, schemas of its arguments, who may use it.
+   * @param options What it does, schemas of its arguments, who may use it; or its description alone.
    * @param middleware The functions; `c.args` has the arguments.
    * @returns This.
    * @throws {ValueError} If the pattern can't be read, or another command has its name or an alias.
    */
   command<const P extends string, const S extends Schemas<P>>(
     pattern: P,
-    options: CommandOptions<P, S>,
+    options: CommandOptions<P, S> | string,
     ...middleware: readonly Middleware<Narrowed<C, CommandContext<Args<P, S>>>>[]
   ): this;
 

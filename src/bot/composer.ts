@@ -250,7 +250,7 @@ export class Composer<C extends Context = Context> {
    *
    * const plugin = new Composer();
    * plugin.command("ping", (c) => c.reply("pong"));
-   * plugin.command("say <whom> <text...>", { description: "Says something to somebody" }, (c) =>
+   * plugin.command("say <whom> <text...>", "Says something to somebody", (c) =>
    *   c.send(`${c.args.whom}: ${c.args.text}`));
    * ```
    */
@@ -262,22 +262,23 @@ export class Composer<C extends Context = Context> {
    * Adds a command with options, such as its description for `!help` and schemas of its arguments.
    *
    * @param pattern Its name and arguments.
-   * @param options What it does, schemas of its arguments, who may use it.
+   * @param options What it does, schemas of its arguments, who may use it; or its description alone.
    * @param middleware The functions; `c.args` has the arguments.
    * @returns This.
    * @throws {ValueError} If the pattern can't be read, or another command has its name or an alias.
    */
   command<const P extends string, const S extends Schemas<P>>(
     pattern: P,
-    options: CommandOptions<P, S>,
+    options: CommandOptions<P, S> | string,
     ...middleware: readonly Middleware<Narrowed<C, CommandContext<Args<P, S>>>>[]
   ): this;
   command(
     pattern: string,
-    first?: CommandOptions<string, Schemas<string>> | Middleware<never>,
+    first?: CommandOptions<string, Schemas<string>> | string | Middleware<never>,
     ...rest: readonly Middleware<never>[]
   ): this {
-    const [options, middleware] = typeof first === "object" ? [first, rest] : [{}, [first, ...rest]];
+    const given = typeof first === "string" ? { description: first } : first;
+    const [options, middleware] = typeof given === "object" ? [given, rest] : [{}, [given, ...rest]];
     const command: Command = parsePattern(pattern, options);
     for (const each of middleware.length === 0 ? [undefined] : middleware) {
       checkFunction(each, `add the command "${command.name}"`);
