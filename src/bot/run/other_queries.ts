@@ -68,5 +68,5 @@ export const OTHER_QUERIES = {
   start: "await bot.client.ready",
 } as const;
 
-/** What other libraries call queries, and what to write, for the compiler's messages. */
+/** @internal What other libraries call queries, and what to write, for the compiler's messages. */
 export type OtherQueries = typeof OTHER_QUERIES;
