@@ -7,9 +7,9 @@
 import type { Clock } from "../../base/clock.ts";
 import type { StoreKey, StoreMutation } from "../../store/base/mod.ts";
 import type { SyncRecord } from "../../store/device/mod.ts";
-import type { EventID, FilterID, SyncToken } from "../../types/ids.ts";
+import type { FilterID, SyncToken } from "../../types/ids.ts";
 import type { ShownLog, ShownRoom } from "./shown_events.ts";
-import type { CommittedSync, FormerRoom, RoomChange, SyncChange } from "./store_protocol.ts";
+import type { CommittedSync, RoomChange, SyncChange } from "./store_protocol.ts";
 import { set, type StoreWriter } from "./writer.ts";
 import { StoreError } from "../../errors/store_error.ts";
 import { type Later, later } from "../kernel/mod.ts";
@@ -227,13 +227,12 @@ export class StoreSync {
           "Cannot keep a sync response: the one before it could not be kept; ask for both again",
         );
       }
-      const changes = await this.#rooms.changes(change.rooms);
-      const { began = [] } = await this.#position.get();
-      const former = changes.former.map((room) => room && withBegan(room, began));
+      const { began } = await this.#position.get();
+      const changes = await this.#rooms.changes(change.rooms, began);
       const crashes = await this.#position.advance(change, changes);
       if (this.#refused === nextBatch) this.#refused = undefined;
-      if (crashes === undefined) return { former, crashes: 0 };
-      return later(this.#commit({ ...changes, former }, crashes));
+      if (crashes === undefined) return { former: changes.former, crashes: 0 };
+      return later(this.#commit(changes, crashes));
     } catch (error) {
       this.#refused = nextBatch;
       throw error;
@@ -246,9 +245,4 @@ export class StoreSync {
     this.#rooms.committed(changes);
     return { former: changes.former, crashes };
   }
-}
-
-/** What was known of a room; by which event it became encrypted, only while that may come again unhandled. */
-function withBegan({ encryptedBy, ...room }: FormerRoom, began: readonly EventID[]): FormerRoom {
-  return encryptedBy !== undefined && began.includes(encryptedBy) ? { ...room, encryptedBy } : room;
 }

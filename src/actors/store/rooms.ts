@@ -110,13 +110,16 @@ export class StoreRooms {
 
   /**
    * The changes of a sync response to rooms, as they are when all earlier changes are committed.
+   *
+   * @param rooms What the response says of them.
+   * @param unhandled The events by which rooms became encrypted that may come again unhandled. Default: none.
    */
-  async changes(rooms: readonly RoomChange[]): Promise<RoomMutations> {
+  async changes(rooms: readonly RoomChange[], unhandled: readonly EventID[] = []): Promise<RoomMutations> {
     if (this.#mustWait(rooms)) await this.#writer.settled;
     const { keys } = this.#writer;
     const changes = rooms.map((room) => ({ room, facts: factsOf(room.state) }));
     const known = await this.#records.getMany(roomsOf(changes));
-    const members = await this.#members(changes.filter(({ room }) => known.has(room.roomId)));
+    const members = await this.#members(changes, known);
     const mutations: StoreMutation[] = [];
     const former: (FormerRoom | undefined)[] = [];
     const records: RoomRecord[] = [];
@@ -125,7 +128,7 @@ export class StoreRooms {
     for (const { room, facts } of changes) {
       const { roomId, membership, state } = room;
       const record = known.get(roomId);
-      former.push(record && formerRoom(record, members.get(roomId)));
+      former.push(record && formerRoom(record, members.get(roomId), unhandled));
       if (record !== undefined && record.membership !== "join" && membership === "join") {
         // The stored state is old: it is sent again with the join.
         await this.#state.clear(roomId, Infinity, mutations);
@@ -251,13 +254,16 @@ export class StoreRooms {
     return { ...record, ...change, encryption, ...leftAt };
   }
 
-  /** By room, the stored member events of users with a member event in the change. */
-  async #members(changes: readonly Change[]): Promise<Map<RoomID, Map<string, StoredState>>> {
+  /** By known room, the stored member events of users with a member event in the change. */
+  async #members(
+    changes: readonly Change[],
+    known: ReadonlyMap<RoomID, RoomRecord>,
+  ): Promise<Map<RoomID, Map<string, StoredState>>> {
     const found = new Map<RoomID, Map<string, StoredState>>();
     const queries: StateQuery[] = [];
     const rooms: Map<string, StoredState>[] = [];
     for (const { room: { roomId }, facts } of changes) {
-      if (facts.members.length === 0) continue;
+      if (facts.members.length === 0 || !known.has(roomId)) continue;
       const members = found.get(roomId) ?? new Map<string, StoredState>();
       found.set(roomId, members);
       for (const user of facts.members) {
@@ -281,9 +287,12 @@ function roomsOf(changes: readonly Change[]): RoomID[] {
   return rooms;
 }
 
+/** What was known of a room; by which event it became encrypted, only if that may come again unhandled. */
 function formerRoom(
   { membership, encryption, encryptedBy }: RoomRecord,
   members: FormerRoom["members"] = NO_MEMBERS,
+  unhandled: readonly EventID[],
 ): FormerRoom {
-  return { membership, members, encrypted: isJsonObject(encryption), ...(encryptedBy && { encryptedBy }) };
+  const mayComeAgain = encryptedBy !== undefined && unhandled.includes(encryptedBy);
+  return { membership, members, encrypted: isJsonObject(encryption), ...(mayComeAgain && { encryptedBy }) };
 }

@@ -185,8 +185,8 @@ function changesInTurn(room: RoomPart, context: SyncContext): ReturnType<typeof 
 
 /** The changes of state in a room's part, and of members in the gap before it. */
 function changesOf(room: RoomPart, context: SyncContext): ReturnType<typeof stateChanges> {
-  const members = membersInGap(room, context);
-  return members.length === 0 ? stateChanges(room) : [...members, ...stateChanges(room)];
+  if (room.filled.length === 0) return stateChanges(room); // the usual case
+  return [...membersInGap(room, context), ...stateChanges(room)];
 }
 
 /**
@@ -203,7 +203,7 @@ function redactionsOf(
 ): Pick<RoomChange, "redactions"> {
   const isRedaction = (event: TimelineEvent): event is MessageEvent =>
     event.type === "m.room.redaction" && event.state_key === undefined;
-  const redactions = [missedRedactions, filled, timeline].flatMap((events) => events.filter(isRedaction));
+  const redactions = [...missedRedactions, ...filled, ...timeline].filter(isRedaction);
   return redactions.length === 0 ? {} : { redactions };
 }
 

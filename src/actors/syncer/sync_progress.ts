@@ -11,7 +11,7 @@
  */
 
 import { abortable } from "@std/async/abortable";
-import { type Clock, elapsed } from "../../base/clock.ts";
+import type { Clock } from "../../base/clock.ts";
 import type { CatchUp, SyncRecord } from "../../store/device/mod.ts";
 import type { RoomID, SyncToken, UserID } from "../../types/ids.ts";
 import type { SyncAnswer, SyncerOptions } from "./syncer_options.ts";
@@ -190,13 +190,19 @@ export class RoomMemory {
    * @param own The acting user.
    */
   views(rooms: readonly RoomPart[], own: UserID): StayView[] | Promise<StayView[]> {
-    const known = rooms.map(({ roomId }) => this.#rooms.get(roomId));
-    const view = (before: RememberedRoom = NEVER_SEEN): StayView => ({ own, before });
-    const unknown = rooms.filter((_, index) => known[index] === undefined);
-    if (unknown.length === 0) return known.map((room) => view(room));
+    const views: StayView[] = [];
+    const unknown: { readonly index: number; readonly roomId: RoomID }[] = [];
+    for (const { roomId } of rooms) {
+      const known = this.#rooms.get(roomId);
+      if (known === undefined) unknown.push({ index: views.length, roomId });
+      views.push({ own, before: known ?? NEVER_SEEN });
+    }
+    if (unknown.length === 0) return views; // the usual case
     return this.#store.remembered(unknown.map(({ roomId }) => roomId)).then((recalled) => {
-      const others = recalled.values();
-      return known.map((room) => view(room ?? others.next().value));
+      for (const [place, { index }] of unknown.entries()) {
+        views[index] = { own, before: recalled[place] ?? NEVER_SEEN };
+      }
+      return views;
     });
   }
 
@@ -263,7 +269,7 @@ export class ClearRooms {
   /** Notes a response. After one that goes on from where it began, all that happens is shown. */
   answered({ since, nextBatch, asked }: SyncAnswer): void {
     // A request that was under way before the last response has left no time without one.
-    if (asked > this.#lastAnswer && elapsed(asked, this.#lastAnswer) > UNNOTICED) this.interrupted();
+    if (asked - this.#lastAnswer > UNNOTICED) this.interrupted();
     this.#lastAnswer = this.#clock.now();
     if (!this.#isCut || since === nextBatch) return;
     this.#isCut = false;

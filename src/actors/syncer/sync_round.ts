@@ -254,8 +254,7 @@ function broughtBy({ parts: { rooms, toDevice }, isCut }: Taken, own: UserID): B
 }
 
 function eventsOf({ rooms }: SyncParts): number {
-  return rooms.reduce(
-    (sum, { state, filled, timeline }) => sum + state.length + filled.length + timeline.length,
-    0,
-  );
+  let count = 0;
+  for (const { state, filled, timeline } of rooms) count += state.length + filled.length + timeline.length;
+  return count;
 }

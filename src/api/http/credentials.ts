@@ -128,8 +128,8 @@ export class Credentials {
 
   /** Whether the access token has expired, as the server said, and there is a way to a new one. */
   get stale(): boolean {
-    const { expiresIn } = this.#tokens;
-    return this.renewable && expiresIn !== undefined &&
+    const { refreshToken, expiresIn } = this.#tokens;
+    return refreshToken !== undefined && expiresIn !== undefined &&
       elapsed(this.#clock.now(), this.#takenAt) >= expiresIn;
   }
 

@@ -106,8 +106,9 @@ export async function exchange<Result>(
       ? await followed(first, request, { init, name, sent })
       : { response: first, url: request.url, isElsewhere: false };
     status = response.status;
-    const shown = isElsewhere ? undefined : timeOf(response);
-    if (shown !== undefined) request.onTime?.({ shown, before: started, after: clock.now() });
+    const { onTime } = request; // absent once it is known
+    const shown = isElsewhere || onTime === undefined ? undefined : timeOf(response);
+    if (shown !== undefined) onTime?.({ shown, before: started, after: clock.now() });
     const answer = { response, request: name, deadline };
     if (status === 401 && isElsewhere && token !== "") {
       letGo(response.body);

@@ -277,7 +277,7 @@ export class HTTPAPI {
       log: this.log,
     };
     const once = (resends: number) => this.#once(request, { auth, resends }, read);
-    const user = options.asUserId ?? this.asUserId;
+    const user = options.asUserId ?? this.#options.asUserId;
     const policy = retryPolicy(this.#retry, options.retry);
     const run = () => this.#tries.run({ endpoint, call, options, request, policy, user }, once);
     return TRACING in globalThis ? await (await import("./trace.ts")).traced(endpoint, run) : await run();
@@ -326,9 +326,10 @@ export class HTTPAPI {
     read: ReadAnswer<Result>,
   ): Promise<Result> {
     const credentials = this.#credentials;
-    let isFresh = credentials.stale && await credentials.renew(this.accessToken, "expired") === "refreshed";
+    let isFresh = credentials.stale &&
+      await credentials.renew(credentials.accessToken, "expired") === "refreshed";
     for (let renewals = 0;; renewals++) {
-      const { accessToken: token } = this;
+      const { accessToken: token } = credentials;
       try {
         return await exchange(request, { token, resends }, read);
       } catch (error) {

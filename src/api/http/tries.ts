@@ -78,7 +78,8 @@ export class Tries {
     const { repeatable = true } = raw ?? {};
     const isSafe = repeatable && idempotent;
     // What must not be done twice is tried again only as often as the call itself says.
-    const maxRetries = isSafe || ownRetries(options) !== undefined ? policy.maxRetries : 0;
+    const isWanted = options.retry !== false && options.retry?.maxRetries !== undefined;
+    const maxRetries = isSafe || isWanted ? policy.maxRetries : 0;
     const waits = policy.maxRetries > 0;
     const passenger: Passenger = { kind: `${limit} ${user ?? ""}`, policy, signal, place: this.#places++ };
     for (let [resends, failures] = [0, 0];; resends++) {
@@ -121,11 +122,6 @@ export class Tries {
     gate.left(place, outcome);
     if (gate.isOpen) this.#gates.delete(kind);
   }
-}
-
-/** How often a call itself wants to be tried again; undefined: it does not say. */
-function ownRetries({ retry }: RequestOptions): number | undefined {
-  return retry === false ? undefined : retry?.maxRetries;
 }
 
 /** Has what is done in a room done one after the other, in the order in which it was asked for. */
