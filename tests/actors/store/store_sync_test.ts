@@ -210,3 +210,16 @@ Deno.test("Responses after one that could not be stored are not stored either, u
   await here.commit({ ...sync("t2"), after: "t1" });
   assertEquals((await here.store.position()).nextBatch, "t2");
 });
+
+Deno.test("By which event a room became encrypted is said only while that may come again unhandled", async () => {
+  await using here = await stage();
+  here.kv.free();
+  const encryption = state("m.room.encryption", { algorithm: "a" }, { event_id: "$encryption" });
+  await here.commit(sync("t1", room({ state: events(encryption) })));
+  const before = async (token: string) => (await here.commit(sync(token, room()))).former[0];
+  const { encryptedBy, encrypted } = await before("t2") ?? {};
+  assertEquals([encrypted, encryptedBy], [true, "$encryption"]);
+  await here.store.handled("t2");
+  const later = await before("t3");
+  assertEquals([later?.encrypted, later?.encryptedBy], [true, undefined]);
+});
