@@ -151,3 +151,13 @@ Deno.test("What is no options where they belong is refused, with how to call the
   );
   assertEquals(requests, []);
 });
+
+Deno.test("The compiler refuses a member that other libraries have in a text, and where it is compared", async () => {
+  const said = await complaintsOf(`
+    import { Client } from "@greenroom/matrix";
+    const client = new Client({ baseUrl: "https://matrix.example.org" });
+    export const text = \`I am \${client.userId}\`;
+    export const isOwn = client.userId === "@own:example.org";
+  `);
+  assertEquals([said.includes("TS2731"), said.includes("TS2367")], [true, true], said);
+});
