@@ -11,7 +11,7 @@ import { isOwnMember, markHistory, type StayView } from "./membership.ts";
 import { leaveOut, RoomGaps, type RoomGapsOptions, type RoomWithGap } from "./room_gaps.ts";
 import { namesOf, shownAmong, type StoreHandlers, withShown } from "../store/mod.ts";
 import type { SyncFilter } from "./sync_reader.ts";
-import type { RoomPart, SyncParts, TimelineEvent } from "./sync_parts.ts";
+import { isMember, type RoomPart, type SyncParts, type TimelineEvent } from "./sync_parts.ts";
 import { NEVER_SEEN, type RoomMemory, type SyncPosition } from "./sync_progress.ts";
 import { sideBySide } from "../../base/runs.ts";
 import type { ActorRef } from "../kernel/mod.ts";
@@ -167,7 +167,9 @@ function setNews(room: RoomPart, view: StayView): void {
   const events = eventsOf(room);
   // What was read can overlap with the timeline, and with itself: the first place counts.
   if (room.filled.length > 0) room.shown = new Set([...room.shown, ...shownAmong(shown, events)]);
-  const entry = markHistory(room, view);
+  // In the usual case the user was there all the time, and nothing tells of another.
+  const isSettled = before.isJoined && room.state.length === 0 && !events.some(isMember);
+  const entry = isSettled ? undefined : markHistory(room, view);
   const isNews = entry !== undefined && isJoined(room) && !entries.includes(entry);
   const added = namesOf(newAmong(events, room));
   const after = {
