@@ -33,6 +33,9 @@ interface Seal {
   readonly proof: Uint8Array;
 }
 
+/** Only {@link SealedStore.open} has it: programs without types must not call the constructor. */
+const OPENED = Symbol("opened");
+
 /**
  * Encrypts the values that it puts into another store, so that a stolen file or database can't be
  * read.
@@ -72,8 +75,8 @@ export class SealedStore implements Store {
   /** Settles when the last commit was passed to the inner store. */
   #turn: Promise<unknown> = Promise.resolve();
 
-  private constructor(inner: Store, key: CryptoKey) {
-    if (!(key instanceof CryptoKey)) {
+  private constructor(inner: Store, key: CryptoKey, opened: typeof OPENED) {
+    if (opened !== OPENED) {
       throw new ValueError(
         "Cannot make a SealedStore: it has to be opened; write await SealedStore.open(inner, key)",
       );
@@ -107,7 +110,7 @@ export class SealedStore implements Store {
     const material = await keyMaterial(key);
     for (;;) {
       const [entry] = await inner.getMany([sealKey]);
-      if (entry !== undefined) return new SealedStore(inner, await fittingKey(material, entry.value));
+      if (entry !== undefined) return new SealedStore(inner, await fittingKey(material, entry.value), OPENED);
       await assertEmpty(inner);
       const salt = newSalt();
       const own = await storeKey(material, salt);
@@ -115,7 +118,7 @@ export class SealedStore implements Store {
       const value: Seal = { format: SEALED_FORMAT, salt, proof };
       const unsealed = { key: sealKey, versionstamp: null };
       if (await inner.commit([{ type: "set", key: sealKey, value }], [unsealed])) {
-        return new SealedStore(inner, own);
+        return new SealedStore(inner, own, OPENED);
       } // another process was faster, perhaps with the same key
     }
   }

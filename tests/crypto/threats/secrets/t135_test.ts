@@ -86,6 +86,7 @@ Deno.test("T135: no object of an exported class shows a secret, fresh, at work a
         note(await c.ask("What?"));
         note(bot.client);
         note(bot.in(c.roomId));
+        note(c.room);
         note(bot.client.api);
         note(bot.client.secretStorage);
         if (bot.client.crypto !== undefined) note(bot.client.crypto);
