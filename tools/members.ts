@@ -14,7 +14,7 @@ import { basename, dirname, join, relative } from "node:path/posix";
 import ts from "typescript";
 import { formatted } from "./formatted.ts";
 import { ROOT } from "./process.ts";
-import { writeSignatures } from "./signatures.ts";
+import { writePlaces } from "./option_places.ts";
 
 /** A class whose file shows members that it has from elsewhere. */
 export interface MemberTarget {
@@ -282,5 +282,5 @@ if (import.meta.main) {
   for (const target of MEMBER_TARGETS) {
     await Deno.writeTextFile(`${ROOT}${target.file}`, await withMembers(target));
   }
-  await writeSignatures();
+  await writePlaces();
 }

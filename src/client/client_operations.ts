@@ -40,7 +40,7 @@ import type { ClientBasics } from "./client_basics.ts";
 import type { ClientLife } from "./client_life.ts";
 import { encryptingAPI, EncryptionSends } from "./encrypting_api.ts";
 import { notingEncryption, notingMembers, storeUpdatingAPI } from "./store_updating_api.ts";
-import { SIGNATURES } from "./signatures.ts";
+import { OPTION_PLACES } from "./option_places.ts";
 import type { DispatchManualOptions, InternalEventOptions, SyncerAPI } from "./syncer_api.ts";
 
 /**
@@ -118,19 +118,25 @@ function begunInHandlers<API extends object>(
   });
 }
 
+/** By the name of an operation, how many arguments stand in front of its options. */
+const PLACES: ReadonlyMap<string, number> = new Map(
+  OPTION_PLACES.flatMap((names, place) => names.split(" ").map((name) => [name, place] as const)),
+);
+
 /** The same operation; it refuses what is no options where they belong, and what comes after them. */
 function checkedCall(name: string, operation: Operation): Operation {
-  const signature = SIGNATURES[name];
-  if (signature === undefined) return operation; // it has none
-  const at = signature.replace(/\{.*/, "options").split(", ").length - 1;
+  const place = PLACES.get(name);
+  if (place === undefined) return operation; // it has none
   return (...given) => {
-    const options = given[at];
-    const isGiven = options !== undefined && (typeof options !== "object" || options === null);
-    if (given.length <= at + 1 && !isGiven && !Array.isArray(options)) return operation(...given);
-    const state = given.length > at + 1 && !isGiven
-      ? `it takes ${at + 1} arguments, not ${given.length}`
-      : `its options are ${kindOf(options)}, and no object`;
-    const error = new ValueError(`Cannot ${name}: ${state}; write ${name}(${signature})`);
+    const options = given[place];
+    const isGiven = options !== undefined &&
+      (typeof options !== "object" || options === null || Array.isArray(options));
+    const after = given.findLastIndex((each) => each !== undefined);
+    if (after <= place && !isGiven) return operation(...given);
+    const state = isGiven
+      ? `argument ${place + 1} is ${kindOf(options)}, and must be an object with its options`
+      : `it takes ${place + 1} arguments, not ${after + 1}`;
+    const error = new ValueError(`Cannot ${name}: ${state}`);
     if (name.startsWith("iterate")) throw error;
     return Promise.reject(error);
   };

@@ -17,11 +17,11 @@ export interface WriteInstead<Here extends string> {
 
 /**
  * Members for the compiler alone, by the names of another library. They are index signatures, which no
- * editor offers and no documentation lists; each has its name, and what begins with it and goes on in lower case.
- * They are symbols, since the compiler refuses those in texts too.
+ * editor offers and no documentation lists. Only the empty text, digits and signs are in lower and in upper case:
+ * so `users` is no member for the hint `user`. They are symbols, since the compiler refuses those in texts too.
  */
 export type Hints<Names extends Readonly<Record<string, string>>> = {
-  readonly [Name in keyof Names & string as `${Name}${Lowercase<string>}`]:
+  readonly [Name in keyof Names & string as `${Name}${Lowercase<string> & Uppercase<string>}`]:
     & symbol
     & WriteInstead<Names[Name]>;
 };

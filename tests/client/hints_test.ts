@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
-import { Client, ValueError } from "@greenroom/matrix";
+import { Client, NetworkError, ValueError } from "@greenroom/matrix";
 import { CLIENT_HINTS } from "../../src/client/client_hints.ts";
 import { complaintsOf } from "../types/compiler.ts";
 
@@ -106,7 +106,7 @@ Deno.test("A handler of a type that other libraries have is warned of, with what
   );
 });
 
-Deno.test("What is no options where they belong is refused, with how to call the operation", async () => {
+Deno.test("What is no options where they belong is refused, with where they belong", async () => {
   const requests: string[] = [];
   const fetch = (input: unknown) => {
     requests.push(String(input));
@@ -120,36 +120,38 @@ Deno.test("What is no options where they belong is refused, with how to call the
   const wrong: readonly [() => unknown, string][] = [
     [
       () => any.redact(room, event, "why"),
-      "Cannot redact: its options are a string, and no object; write redact(roomId, eventId, { reason, extraContent, txnId, key })",
+      "Cannot redact: argument 3 is a string, and must be an object with its options",
     ],
     [
       () => any.setTyping(room, TYPING, 5_000),
-      "Cannot setTyping: its options are a boolean, and no object; write setTyping(roomId, { timeout })",
+      "Cannot setTyping: argument 2 is a boolean, and must be an object with its options",
     ],
     [
       () => any.login("alice", "wonderland"),
-      "Cannot login: its options are a string, and no object; write login({ identifier, loginType, deviceName, deviceId, password, loginToken, … })",
+      "Cannot login: argument 1 is a string, and must be an object with its options",
     ],
     [
       () => any.kickUser(room, "@a:example.org", null),
-      "Cannot kickUser: its options are null, and no object; write kickUser(roomId, userId, { reason, extraContent })",
+      "Cannot kickUser: argument 3 is null, and must be an object with its options",
     ],
     [
       () => any.getEvent(room, event, {}, 1),
-      "Cannot getEvent: it takes 3 arguments, not 4; write getEvent(roomId, eventId, options)",
+      "Cannot getEvent: it takes 3 arguments, not 4",
     ],
     [
       () => any.sync([]),
-      "Cannot sync: its options are a list, and no object; write sync({ since, timeout, filterId, fullState, setPresence, useStateAfter })",
+      "Cannot sync: argument 1 is a list, and must be an object with its options",
     ],
   ];
   for (const [call, message] of wrong) await assertRejects(async () => await call(), ValueError, message);
   assertThrows(
     () => any.iterateMessages(room, "b", 10),
     ValueError,
-    "write iterateMessages(roomId, direction, {",
+    "Cannot iterateMessages: argument 3 is a number, and must be an object with its options",
   );
   assertEquals(requests, []);
+  const UNSAID = [undefined, undefined] as const; // what is not said counts for nothing
+  await assertRejects(() => any.getEvent(room, event, {}, ...UNSAID), NetworkError);
 });
 
 Deno.test("The compiler refuses a member that other libraries have in a text, and where it is compared", async () => {
@@ -160,4 +162,21 @@ Deno.test("The compiler refuses a member that other libraries have in a text, an
     export const isOwn = client.userId === "@own:example.org";
   `);
   assertEquals([said.includes("TS2731"), said.includes("TS2367")], [true, true], said);
+});
+
+Deno.test("Names that only begin like a hint are a program's own, and refused where there are none", async () => {
+  const own = await complaintsOf(`
+    import { Client } from "@greenroom/matrix";
+    import { Bot, type Context } from "@greenroom/matrix/bot";
+    export class MyClient extends Client { users = 1; running = true; }
+    export class MyBot extends Bot { users = 1; rooms = []; scheduler = 1; running = true; }
+    export interface MyContext extends Context { messages: string[] }
+  `);
+  assertEquals(own, "");
+  const said = await complaintsOf(`
+    import { Client } from "@greenroom/matrix";
+    const client = new Client({ baseUrl: "https://matrix.example.org" });
+    if (client.users) console.log(client.username);
+  `);
+  assertEquals(said.match(/TS2339/g)?.length, 2, said);
 });

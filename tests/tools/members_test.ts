@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { MEMBER_TARGETS, withMembers } from "../../tools/members.ts";
 import { ROOT } from "../../tools/process.ts";
-import { SIGNATURES_FILE, signaturesText } from "../../tools/signatures.ts";
+import { PLACES_FILE, placesText } from "../../tools/option_places.ts";
 
 for (const target of MEMBER_TARGETS) {
   Deno.test(`${target.name} shows the members that it has from elsewhere: \`deno task members\` writes them`, async () => {
@@ -62,7 +62,7 @@ async function documented(...entries: readonly string[]): Promise<Map<string, Se
   );
 }
 
-Deno.test("Errors show how operations are called: `deno task members` writes it", async () => {
-  const isCurrent = await Deno.readTextFile(`${ROOT}${SIGNATURES_FILE}`) === await signaturesText();
-  assert(isCurrent, `deno task members: what ${SIGNATURES_FILE} shows has changed`);
+Deno.test("Where operations take options is written down: `deno task members` does it", async () => {
+  const isCurrent = await Deno.readTextFile(`${ROOT}${PLACES_FILE}`) === await placesText();
+  assert(isCurrent, `deno task members: what ${PLACES_FILE} says has changed`);
 });

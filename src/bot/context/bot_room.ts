@@ -287,7 +287,8 @@ export class BotRoom {
   }
 
   /**
-   * Takes a user's ban back.
+   * Takes a user's ban back. If the process ends between the homeserver's answer and the record of it, this is
+   * done again, and refused since the user is banned no more.
    *
    * @param userId The user.
    * @param reason Why. Default: none.
@@ -312,7 +313,8 @@ export class BotRoom {
   }
 
   /**
-   * Invites a user into the room.
+   * Invites a user into the room. If the process ends between the homeserver's answer and the record of it, this
+   * is done again, and refused if the user has joined by then.
    *
    * @param userId The user.
    * @param reason Why, as the user sees it. Default: none.

@@ -34,7 +34,10 @@ export const ROOM_CONTEXT_HINTS = {
   chatId: "c.roomId",
 } as const;
 
-/** Of an event's context, by the name elsewhere. */
+/**
+ * Of an event's context, by the name elsewhere; none that a plugin may well add, such as `user` or `store`: a
+ * function may read it before another has set it.
+ */
 export const EVENT_HINTS = {
   message: "c.event, or c.text",
   msg: "c.event, or c.text",
@@ -56,31 +59,12 @@ export const EVENT_HINTS = {
   banChatMember: "c.ban(userId)",
   getFile: "c.download()",
   hasText: "c.is(query)",
-} as const;
-
-/**
- * Of an event's context, for the run alone: a plugin may well add members of these names, which their types must
- * allow.
- */
-export const EVENT_RUN_HINTS = {
-  user: "c.sender",
   userId: "c.sender",
-  member: "c.client.stateStore.getMember(c.roomId, c.sender)",
-  displayName: "c.client.stateStore.getMember(c.roomId, c.sender)",
-  content: "c.event.content",
   eventId: "c.event.event_id",
-  id: "c.event.event_id",
   timestamp: "c.event.origin_server_ts",
-  reaction: 'c.event.content["m.relates_to"].key',
-  key: 'c.event.content["m.relates_to"].key',
-  emoji: 'c.event.content["m.relates_to"].key',
+  displayName: "c.client.stateStore.getMember(c.roomId, c.sender)",
   threadId: "c.thread",
   argText: "c.args",
-  media: "c.download()",
-  conversation: "c.ask(question)",
-  store: "c.session(definition)",
-  api: "c.client",
-  bot: "c.client",
 } as const;
 
 /** Of a bot, by the name elsewhere. */

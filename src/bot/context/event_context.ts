@@ -28,7 +28,7 @@ import {
   type Run,
   type Update,
 } from "../run/mod.ts";
-import { EVENT_HINTS, EVENT_RUN_HINTS } from "./context_hints.ts";
+import { EVENT_HINTS } from "./context_hints.ts";
 import { RoomContext } from "./room_context.ts";
 import type { WriteOptions } from "./writing.ts";
 
@@ -346,7 +346,7 @@ export class EventContext<E extends MatrixEvent = MatrixEvent, Arguments = unkno
   }
 }
 
-hintAt(EventContext.prototype, "a context", { ...EVENT_HINTS, ...EVENT_RUN_HINTS });
+hintAt(EventContext.prototype, "a context", EVENT_HINTS);
 
 /** @internal Names of other libraries, for the compiler. */
 export interface EventContext<E extends MatrixEvent = MatrixEvent, Arguments = unknown>

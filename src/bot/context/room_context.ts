@@ -51,6 +51,7 @@ export class RoomContext extends BotRoom {
   readonly client: Client;
   /** @internal The run. */
   protected readonly run: Run;
+  #room: ContextRoom | undefined;
 
   /** @internal Contexts are made by the bot. */
   constructor(kit: Kit, run: Run, place: Place) {
@@ -77,7 +78,8 @@ export class RoomContext extends BotRoom {
    * ```
    */
   get room(): ContextRoom {
-    return new ContextRoom(this.kit, this.run, { room: this.roomId });
+    const { asker, about } = this;
+    return this.#room ??= new ContextRoom(this.kit, this.run, { room: this.roomId }, { asker, about });
   }
 
   /**
@@ -398,8 +400,32 @@ Object.freeze(RoomContext.prototype.session); // so that `c.session.count++`, as
 /** @internal Names of other libraries, for the compiler. */
 export interface RoomContext extends Hints<typeof ROOM_CONTEXT_HINTS> {}
 
+/** Who asked for what a function does, and the event that it is about. */
+interface Asked {
+  readonly asker: string | undefined;
+  readonly about: MatrixEvent & { readonly sender?: string } | undefined;
+}
+
 /** A room in which a function of a bot does something: {@linkcode RoomContext.room}. */
 export class ContextRoom extends RoomContext {
+  readonly #asked: Asked;
+
+  /** @internal Made by contexts. */
+  constructor(kit: Kit, run: Run, place: Place, asked: Asked) {
+    super(kit, run, place);
+    this.#asked = asked;
+  }
+
+  /** @internal */
+  protected override get asker(): Asked["asker"] {
+    return this.#asked.asker;
+  }
+
+  /** @internal */
+  protected override get about(): Asked["about"] {
+    return this.#asked.about;
+  }
+
   /** The ID of the room, as `roomId` has it. */
   get id(): RoomID {
     return this.roomId;
@@ -570,7 +596,8 @@ export interface RoomContext {
   ban(userId: UserID, reason?: string): Promise<void>;
 
   /**
-   * Takes a user's ban back.
+   * Takes a user's ban back. If the process ends between the homeserver's answer and the record of it, this is
+   * done again, and refused since the user is banned no more.
    *
    * @param userId The user.
    * @param reason Why. Default: none.
@@ -590,7 +617,8 @@ export interface RoomContext {
   unban(userId: UserID, reason?: string): Promise<void>;
 
   /**
-   * Invites a user into the room.
+   * Invites a user into the room. If the process ends between the homeserver's answer and the record of it, this
+   * is done again, and refused if the user has joined by then.
    *
    * @param userId The user.
    * @param reason Why, as the user sees it. Default: none.

@@ -466,7 +466,8 @@ export interface TimerContext {
   ban(userId: UserID, reason?: string): Promise<void>;
 
   /**
-   * Takes a user's ban back.
+   * Takes a user's ban back. If the process ends between the homeserver's answer and the record of it, this is
+   * done again, and refused since the user is banned no more.
    *
    * @param userId The user.
    * @param reason Why. Default: none.
@@ -486,7 +487,8 @@ export interface TimerContext {
   unban(userId: UserID, reason?: string): Promise<void>;
 
   /**
-   * Invites a user into the room.
+   * Invites a user into the room. If the process ends between the homeserver's answer and the record of it, this
+   * is done again, and refused if the user has joined by then.
    *
    * @param userId The user.
    * @param reason Why, as the user sees it. Default: none.

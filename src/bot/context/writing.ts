@@ -93,7 +93,7 @@ export function checkText(text: unknown, action: string): void {
  */
 export function checkWrite(options: WriteOptions, action: string): void {
   for (const name of ["thread", "threadId", "inThread"]) {
-    if (!Object.hasOwn(options, name)) continue;
+    if (typeof options !== "object" || options === null || !Object.hasOwn(options, name)) continue;
     throw new ValueError(
       `Cannot ${action}: there is no option ${name}; write c.replyInThread(text), or bot.in(roomId, { thread }).send(text)`,
     );

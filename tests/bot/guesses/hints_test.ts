@@ -7,7 +7,6 @@ import { BotTester } from "@greenroom/matrix/testing";
 import {
   BOT_HINTS,
   EVENT_HINTS,
-  EVENT_RUN_HINTS,
   ROOM_CONTEXT_HINTS,
   ROOM_HINTS,
 } from "../../../src/bot/context/context_hints.ts";
@@ -42,10 +41,10 @@ Deno.test("Bots, rooms and contexts say what to write for members of other libra
     assertHints(bot, BOT_HINTS);
     assertHints(bot.in(c.roomId), ROOM_HINTS);
     assertHints(c.room, { ...ROOM_HINTS, ...ROOM_CONTEXT_HINTS });
-    assertHints(c, { ...ROOM_HINTS, ...ROOM_CONTEXT_HINTS, ...EVENT_HINTS, ...EVENT_RUN_HINTS });
+    assertHints(c, { ...ROOM_HINTS, ...ROOM_CONTEXT_HINTS, ...EVENT_HINTS });
     const is = (path: string, of: unknown) =>
       assert(path.split(".").every((name) => (of = (of as Untyped)?.[name]) !== undefined), path);
-    for (const here of Object.values({ ...ROOM_CONTEXT_HINTS, ...EVENT_HINTS, ...EVENT_RUN_HINTS })) {
+    for (const here of Object.values({ ...ROOM_CONTEXT_HINTS, ...EVENT_HINTS })) {
       for (const [path] of here.matchAll(/(?<=\bc\.)[\w.]+/g)) {
         if (!path.includes("content") && path !== "args" && path !== "thread") is(path, c);
       }

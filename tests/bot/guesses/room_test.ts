@@ -1,4 +1,5 @@
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertStrictEquals } from "@std/assert";
+import { defineSession } from "@greenroom/matrix";
 import { trying } from "../support.ts";
 
 Deno.test("c.room is the room itself, with its ID, also for a command in a thread", async () => {
@@ -33,4 +34,28 @@ Deno.test("What is done in c.room is a step: done once, though the function wait
   await room.expect("Who?");
   await room.say("Builder");
   await room.expect("Bob Builder");
+});
+
+Deno.test("c.room knows who asked: their session, and whom a reminder is for", async () => {
+  const counter = defineSession({ name: "counter", per: "user", initial: () => ({ count: 0 }) });
+  await using tester = trying((bot) => {
+    bot.command("count", async (c) => {
+      assertStrictEquals(c.room, c.room);
+      const mine = await c.room.session(counter);
+      await c.reply(`count ${++mine.count}`);
+    });
+    bot.command("tea", (c) => c.room.remind({ in: 60_000 }, "Tea!"));
+  });
+  const room = await tester.room("alice", "bob");
+  await room.say("!count");
+  await room.expect("count 1");
+  await room.as("bob").say("!count");
+  await room.expect("count 1");
+  await room.say("!count");
+  await room.expect("count 2");
+  await room.say("!tea");
+  await tester.settle();
+  await tester.pass(60_000);
+  const { content } = await room.expect("Tea!");
+  assertEquals((content["m.mentions"] as { user_ids?: string[] }).user_ids, [tester.userId("alice")]);
 });
