@@ -58,7 +58,7 @@ export async function placesText(): Promise<string> {
   }
   const lines = Array.from(places, (names) => `  ${JSON.stringify([...names ?? []].join(" "))},`);
   return await formatted(`/**
- * Where operations take options. \`deno task members\` writes it.
+ * Where operations take options. A file of its own because \`deno task members\` writes it.
  *
  * @module
  */

@@ -8,6 +8,7 @@ import {
   argumentsOf,
   chosenOf,
   type Command,
+  goesOnFrom,
   helpText,
   type Invocation,
   invocationOf,
@@ -113,7 +114,7 @@ export class CommandFinder {
     const given = chosen?.rest ?? rest;
     // What only begins like a command is none, nor is a command of several words with a typing error.
     const takesWords = isAddressed &&
-      !commands.some((each) => each !== command && isPartOf(each, command.name));
+      !commands.some((each) => goesOnFrom(each, command));
     const isInClear = command.isEncryptedOnly && update.encryption === undefined;
     const find = (): Soon<Found> =>
       isInClear

@@ -1,5 +1,5 @@
 /**
- * Where operations take options. `deno task members` writes it.
+ * Where operations take options. A file of its own because `deno task members` writes it.
  *
  * @module
  */

@@ -38,11 +38,16 @@ export function argumentsOf(
     : checked(texts.args, command.schemas);
 }
 
+/** The most words that a text is taken apart into; the last has the rest. */
+const MAX_WORDS = 1000;
+
 /** The words of a text, and what is in quotation marks. */
 function wordsOf(text: string, pills: Pick<PillText, "idsIn">): string[] {
   const words: string[] = [];
+  const closes: Closes = {};
   for (let rest = text.trim(); rest !== "";) {
-    const { value, after } = firstWord(rest);
+    const isLast = words.length === MAX_WORDS - 1;
+    const { value, after } = isLast ? { value: rest, after: "" } : firstWord(rest, closes);
     words.push(pills.idsIn(value));
     rest = after;
   }
@@ -128,14 +133,33 @@ function named({ parameters, schemas }: Command, given: Readonly<Record<string, 
 /** The mark of a mention, and what people and clients write between it and what they say. */
 const MENTION = /^(\u{E000}\d{1,2}\u{E001})\s*[:,;!?]+(?=\s|$)/u;
 
+/** How far from the end of a text the closing marks stand that were found last; 0: there is none. */
+type Closes = Partial<Record<'"' | "”", number>>;
+
+/**
+ * Where the first closing mark stands after the first character of a text.
+ *
+ * @param closes What was found in longer texts that end with this one, and is not searched again.
+ * @returns -1 if there is none.
+ */
+function closeOf(text: string, mark: keyof Closes, closes: Closes): number {
+  const known = closes[mark];
+  if (known === undefined || known >= text.length) {
+    const found = text.indexOf(mark, 1);
+    closes[mark] = found === -1 ? 0 : text.length - found;
+    return found;
+  }
+  return known === 0 ? -1 : text.length - known;
+}
+
 /** The first word, or what is in quotation marks, and what comes after it. */
-function firstWord(text: string): { readonly value: string; readonly after: string } {
+function firstWord(text: string, closes: Closes = {}): { readonly value: string; readonly after: string } {
   const [said, mention] = MENTION.exec(text) ?? [];
   if (mention !== undefined) return { value: mention, after: text.slice(said?.length).trimStart() };
   const close = text.startsWith('"')
-    ? text.indexOf('"', 1)
+    ? closeOf(text, '"', closes)
     : text.startsWith("“")
-    ? text.indexOf("”", 1)
+    ? closeOf(text, "”", closes)
     : -1;
   if (close > 0 && /^(?:\s|$)/.test(text.slice(close + 1, close + 2))) {
     return { value: text.slice(1, close), after: text.slice(close + 1).trimStart() };

@@ -161,6 +161,13 @@ export function isPartOf({ names }: Command, name: string): boolean {
   return names.some((each) => each === name || each.startsWith(`${name} `));
 }
 
+/** Whether a name of a command is one of another and more words, as `todo add` is of `todo`. */
+export function goesOnFrom({ names }: Command, other: Command): boolean {
+  return names.some((each) =>
+    !other.names.includes(each) && other.names.some((name) => each.startsWith(`${name} `))
+  );
+}
+
 function bad(pattern: string, why: string): ValueError {
   return new ValueError(`Cannot read the command "${pattern}": ${why}`);
 }

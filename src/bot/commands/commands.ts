@@ -25,6 +25,7 @@ export type {
 export {
   chosenOf,
   type Command,
+  goesOnFrom,
   type Invocation,
   invocationOf,
   isPartOf,

@@ -112,12 +112,12 @@ export interface Queries {
 export type Query = keyof Queries | `${string}.${string}`;
 
 /**
- * A query that there can be; for a name that other libraries have, what to write; `never` for a type of event
- * that Matrix does not have.
+ * A query that there can be; for a name that other libraries have, what to write; so too for a type of
+ * event that Matrix does not have, and for any text.
  */
 export type ListenedQuery<Q extends string> = Q extends keyof Queries ? Q
   : Q extends keyof OtherQueries ? WriteInstead<OtherQueries[Q]>
-  : [Q & ListenedType<Q>] extends [never]
+  : [string extends Q ? never : Q & ListenedType<Q>] extends [never]
     ? WriteInstead<"a query like message:text, or a type of event like m.room.topic or org.example.thing">
   : Q;
 

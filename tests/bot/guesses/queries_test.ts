@@ -56,6 +56,20 @@ Deno.test("The compiler says what to write for a query that there is not", async
   assert(said.includes("Found 4 errors"), said);
 });
 
+Deno.test("The compiler refuses any text as a query, and takes a query that is known later", async () => {
+  const said = await complaintsOf(`
+    import { Bot, Composer, type Query } from "@greenroom/matrix/bot";
+    declare const text: string;
+    declare const query: Query;
+    new Composer().on(text, () => {});
+    new Composer().on([text], () => {});
+    Bot.fromEnv().on(text, () => {});
+    Bot.fromEnv().on(query, () => {}).on(["message:text", query], () => {});
+  `);
+  assert(said.includes(`WriteInstead<"a query like message:text, or a type of event`), said);
+  assert(said.includes("Found 3 errors"), said);
+});
+
 Deno.test("c.is() refuses a query that there is not", async () => {
   const errors: unknown[] = [];
   await using tester = new BotTester((options) => {

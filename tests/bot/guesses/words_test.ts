@@ -1,7 +1,9 @@
-import { assert } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { assertType, type IsExact } from "@std/testing/types";
-import type { Args } from "@greenroom/matrix/bot";
+import { type Args, Composer } from "@greenroom/matrix/bot";
+import { argumentsOf, parsePattern, PillText } from "../../../src/bot/commands/commands.ts";
 import { trying } from "../support.ts";
+import { took } from "../text/took.ts";
 
 Deno.test("A command without arguments in its pattern has a list of words, mentions as IDs", async () => {
   await using tester = trying((bot) => {
@@ -48,6 +50,66 @@ Deno.test("What only begins like a command calls none, nor does one of several w
   ) {
     await room.say(text);
     await room.expect(answer);
+  }
+});
+
+Deno.test("A command with an alias takes no words where another goes on from the alias", async () => {
+  await using tester = trying((bot) => {
+    bot.command("list", { aliases: ["todo", "todo all"] }, (c) => c.reply(`list ${c.args.join("-")}.`));
+    bot.command("todo add <text>", (c) => c.reply("added"));
+    bot.command("show", { aliases: ["show all"] }, (c) => c.reply(`shown ${c.args.join("-")}.`));
+  });
+  const room = await tester.room("alice");
+  for (
+    const [text, answer] of [
+      ["!todo", "list ."],
+      ["!todo add milk", "added"],
+      ["!todo ad milk", '"ad milk" is too much\n\nUsage: !list'],
+      ["!list ad milk", '"ad milk" is too much\n\nUsage: !list'],
+      ["!show al milk", "shown al-milk."],
+    ] as const
+  ) {
+    await room.say(text);
+    await room.expect(answer);
+  }
+});
+
+Deno.test("A command takes words although a tree after it has a command of the same name", async () => {
+  await using tester = trying((bot) => {
+    bot.command("echo", (c) => c.reply(`first ${c.args.join("-")}.`));
+    bot.use(new Composer().command("echo", (c) => c.reply("second")));
+  });
+  const room = await tester.room("alice");
+  await room.say("!echo one two");
+  await room.expect("first one-two.");
+});
+
+/** The words of a text. */
+function wordsIn(text: string): unknown {
+  const given = argumentsOf(parsePattern("echo", {}), text, new PillText(text), { takesWords: true });
+  assert(!(given instanceof Promise) && "args" in given);
+  return given.args;
+}
+
+Deno.test("Words in quotation marks are one wherever they stand", () => {
+  for (
+    const [text, words] of [
+      ['a "b c" d "e f"', ["a", "b c", "d", "e f"]],
+      ['"a b" "c', ["a b", '"c']],
+      ["“a b” “c “d e” f", ["a b", "c “d e", "f"]],
+      ['“a "b c” d" "e f"', ['a "b c', 'd"', "e f"]],
+      ['"a b"c d "e f"', ['"a', 'b"c', "d", "e f"]],
+      ["“a “b c”d “e", ["“a", "“b", "c”d", "“e"]],
+    ] as const
+  ) assertEquals(wordsIn(text), words, text);
+});
+
+Deno.test("Words of long texts are taken apart in linear time, and the last of very many has the rest", () => {
+  for (const text of ["“ ".repeat(50_000), `${"“ ".repeat(50_000)}”x`, `${"“a ".repeat(33_000)}" `]) {
+    const [open = ""] = text.split(" ", 1);
+    const words = took(10, text, () => wordsIn(text));
+    const rest = text.trim().slice(999 * (open.length + 1));
+    assertEquals(words, [...new Array(999).fill(open), rest]);
   }
 });
 
