@@ -92,8 +92,9 @@ export interface BotBehaviour extends AccessOptions {
 export interface BotOptions extends Omit<ClientOptions, "baseUrl" | "store">, BotBehaviour {
   /**
    * The homeserver: its address, like `https://matrix.example.org`, or a server name, like `example.org`. The
-   * domain of a server name is asked with the first request where its homeserver is, by https alone; if it does
-   * not say, the homeserver is at that name itself. Default: `baseUrl`, `api`, or the homeserver of `mxid`.
+   * domain of a server name is asked with the first request where its homeserver is, by https alone, and without
+   * a port: `example.org:8448` asks `https://example.org/.well-known/matrix/client`. If it has no such file (404),
+   * the homeserver is at that name itself. Default: `baseUrl`, `api`, or the homeserver of `mxid`.
    *
    * @example
    * ```ts
@@ -210,7 +211,6 @@ export function checkBotOptions(options: BotOptions | HostedBotOptions): void {
   }
 }
 
-/** The options that are those of the bot's client as they are. */
 type ClientsOptions = Omit<BotOptions, keyof BotBehaviour | "password" | "homeserver" | "store">;
 
 /** The options that are those of the bot's client as they are. */

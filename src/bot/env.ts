@@ -54,11 +54,10 @@ export function optionsFromEnv(
     value("MATRIX_TOKEN"),
     value("MATRIX_PASSWORD"),
   ];
-  const { baseUrl, api, homeserver = baseUrl ?? api ?? url, mxid: user = mxid } = given as Partial<
-    BotOptions
-  >;
-  if (homeserver !== undefined && homeserver === url) checkAddress(url);
-  if (homeserver === undefined && user === undefined) throw missing("MATRIX_URL");
+  const { homeserver, baseUrl, api, mxid: user = mxid } = given as Partial<BotOptions>;
+  const isGiven = (homeserver ?? baseUrl ?? api) !== undefined;
+  if (!isGiven && url !== undefined) checkAddress(url);
+  if (!isGiven && url === undefined && user === undefined) throw missing("MATRIX_URL");
   if (token === undefined && password === undefined && !("accessToken" in given) && !("password" in given)) {
     throw missing(mxid === undefined ? "MATRIX_TOKEN" : "MATRIX_PASSWORD");
   }
@@ -69,7 +68,7 @@ export function optionsFromEnv(
   const store = storeOf(value("MATRIX_STORE"));
   const log = logOf(value("MATRIX_LOG"));
   return {
-    ...(homeserver === url ? { homeserver: url } : {}),
+    ...(isGiven ? {} : { homeserver: url }),
     mxid: mxid as UserID | undefined,
     ...(token === undefined ? { password } : { accessToken: token }),
     ...(store === undefined ? {} : { store }),

@@ -1,5 +1,6 @@
 /**
- * A bot's homeserver, by its address or its server name.
+ * A bot's homeserver, by its address or its server name. The domain of a server name is asked without its port,
+ * as the specification says; if it has no discovery file (404), the homeserver is at the name itself, with the port.
  *
  * @module
  */

@@ -45,10 +45,11 @@ export function storeAt(
   });
 }
 
-/** A store that is opened when it is used first, and closed with the bot. */
+/** A store that is opened when it is used first, and closed with the bot. If it can't be opened, the next use tries. */
 export class LazyStore implements Store {
   readonly #open: () => Promise<Store>;
   #opened: Promise<Store> | undefined;
+  #isClosed = false;
 
   /** @param open Opens it. */
   constructor(open: () => Promise<Store>) {
@@ -74,10 +75,16 @@ export class LazyStore implements Store {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true;
     await (await this.#opened?.catch(() => undefined))?.close();
   }
 
+  /** @throws {ValueError} If the store is closed. */
   get #store(): Promise<Store> {
-    return this.#opened ??= this.#open();
+    if (this.#isClosed) throw new ValueError("Cannot use the store: its bot is closed; make another bot");
+    return this.#opened ??= this.#open().catch((error) => {
+      this.#opened = undefined;
+      throw error;
+    });
   }
 }

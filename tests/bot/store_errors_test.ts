@@ -1,10 +1,11 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { Client, MemoryStore } from "@greenroom/matrix";
+import { Client, MemoryStore, ValueError } from "@greenroom/matrix";
 import { DeviceConflictError, StoreError, StoreFormatError } from "@greenroom/matrix/errors";
 import { Bot } from "@greenroom/matrix/bot";
 import { SqliteStore } from "@greenroom/matrix/store/sqlite";
 import { Homeserver } from "@greenroom/matrix/testing";
 import { optionsFromEnv } from "../../src/bot/env.ts";
+import { LazyStore } from "../../src/bot/lazy_store.ts";
 
 /** A store that fails when it is used first, as one that is opened late. */
 function failing(error: StoreError): MemoryStore {
@@ -34,6 +35,37 @@ Deno.test("A store that can't be opened: file, variable and mend, and nothing of
     }
   } finally {
     await Deno.remove(folder, { recursive: true });
+  }
+});
+
+Deno.test("A bot that could not open its store to log in can be started again", async () => {
+  await using homeserver = new Homeserver();
+  const { baseUrl, fetch } = homeserver;
+  const { userId: mxid } = homeserver.createUser("bot", { password: "tea" });
+  const folder = await Deno.makeTempDir();
+  try {
+    const store = `${folder}/data/bot.db`;
+    await using bot = new Bot({ homeserver: baseUrl, fetch, mxid, password: "tea", store, log: false });
+    await assertRejects(() => bot.start({ signals: false }), StoreError, store);
+    await Deno.mkdir(`${folder}/data`);
+    const done = bot.start({ signals: false });
+    await Promise.race([bot.client.ready, done]);
+    await bot.stop();
+    await done;
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});
+
+Deno.test("A store that a bot has closed is not opened again", async () => {
+  for (const isUsed of [true, false]) {
+    let opened = 0;
+    const store = new LazyStore(() => Promise.resolve((opened++, new MemoryStore())));
+    if (isUsed) await store.getMany([["a"]]);
+    await store.close();
+    await assertRejects(() => store.getMany([["a"]]), ValueError, "Cannot use the store: its bot is closed");
+    await store.close();
+    assertEquals(opened, isUsed ? 1 : 0);
   }
 });
 

@@ -28,8 +28,8 @@ const layers: Layer[] = [
     name: "bot",
     files: /^src\/bot\//,
     imports: ["mod", "places", "names"], // as applications do
-    // Entries of the package, what finds homeservers, names of other libraries, what warns of key files that others may read, and what a
-    // signal ends.
+    // Entries of the package, what finds homeservers, names of other libraries, what warns of key files
+    // that others may read, and what a signal ends.
     besides: [
       "src/api/server/server.ts",
       "src/errors/hints.ts",

@@ -80,8 +80,16 @@ Deno.test("Bot.fromEnv() takes the homeserver of its options in place of the env
   const env: Record<string, string> = { MATRIX_URL: "https://example.org", MATRIX_TOKEN: "t" };
   const read = (given: Partial<BotOptions>) => optionsFromEnv((name) => env[name], given);
   assertEquals(read({ homeserver: "example.com" }).homeserver, "example.com");
-  const { homeserver, baseUrl } = read({ baseUrl: "https://example.com" });
-  assertEquals([homeserver, baseUrl], [undefined, "https://example.com"]);
+  for (const given of ["https://example.com", "https://example.org"]) { // the environment's own text, too
+    const { homeserver, baseUrl } = read({ baseUrl: given });
+    assertEquals([homeserver, baseUrl], [undefined, given]);
+  }
+  assertEquals(read({}).homeserver, "https://example.org");
+});
+
+Deno.test("A port of a server name is left out when its domain is asked, and kept if that has no file", async () => {
+  const { all, told } = await asked({ homeserver: "example.org:8448" });
+  assertEquals([all[0], told], [NAMED, [`https://example.org:8448${WHOAMI}`]]);
 });
 
 Deno.test("A bot's store may be the path of a file, which is opened when it is needed, and closed with the bot", async () => {
