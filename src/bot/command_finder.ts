@@ -113,7 +113,7 @@ export class CommandFinder {
     }
     const given = chosen?.rest ?? rest;
     // What only begins like a command is none, nor is a command of several words with a typing error.
-    const takesWords = isAddressed &&
+    const takesWords = isAddressed && command.parameters.length === 0 && given !== "" &&
       !commands.some((each) => goesOnFrom(each, command));
     const isInClear = command.isEncryptedOnly && update.encryption === undefined;
     const find = (): Soon<Found> =>

@@ -129,11 +129,12 @@ function checkedCall(name: string, operation: Operation): Operation {
   if (place === undefined) return operation; // it has none
   return (...given) => {
     const options = given[place];
-    const isGiven = options !== undefined &&
+    const isWrong = options !== undefined &&
       (typeof options !== "object" || options === null || Array.isArray(options));
+    if (!isWrong && given.length <= place + 1) return operation(...given);
     const after = given.findLastIndex((each) => each !== undefined);
-    if (after <= place && !isGiven) return operation(...given);
-    const state = isGiven
+    if (!isWrong && after <= place) return operation(...given);
+    const state = isWrong
       ? `argument ${place + 1} is ${kindOf(options)}, and must be an object with its options`
       : `it takes ${place + 1} arguments, not ${after + 1}`;
     const error = new ValueError(`Cannot ${name}: ${state}`);
