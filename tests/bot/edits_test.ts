@@ -12,7 +12,11 @@ const edited = (body: string, event_id: string) => ({
 
 Deno.test("An edit counts only if its sender wrote what it edits", async () => {
   const heard: string[] = [];
-  await using tester = trying((bot) => bot.on("edit", (c) => void heard.push(`${c.sender} ${c.text}`)));
+  const failures: unknown[] = [];
+  const log = { debug() {}, info() {}, warn() {}, error: (message: string) => void failures.push(message) };
+  await using tester = trying((bot) => bot.on("edit", (c) => void heard.push(`${c.sender} ${c.text}`)), {
+    log,
+  });
   const room = await tester.room("alice", "bob");
   const first = await room.say("one");
   await room.as("bob").send("m.room.message", edited("forged", first));
@@ -23,6 +27,7 @@ Deno.test("An edit counts only if its sender wrote what it edits", async () => {
   await room.send("m.room.message", edited("two", first));
   await tester.settle();
   assertEquals(heard, ["@alice:localhost two"]);
+  assertEquals(failures, []);
 });
 
 Deno.test("An edit whose new content is no object reaches no function for edits", async () => {

@@ -1,4 +1,5 @@
 import { assertEquals } from "@std/assert";
+import type { RoomID } from "@greenroom/matrix/types";
 import { trying } from "../support.ts";
 
 const DAY = 86_400_000;
@@ -50,4 +51,22 @@ Deno.test("c.ask() without a question says nothing, and takes the next answer", 
   await room.say("!name");
   await room.say("Alice");
   await room.expect("Hello, Alice");
+});
+
+Deno.test("A question that is put into another room from a thread is answered in the room itself", async () => {
+  const office: { roomId?: RoomID } = {};
+  await using tester = trying((bot) =>
+    bot.command("ban", async (c) => {
+      const answer = await c.ask("Ban them?", { ...office, from: "anyone" });
+      await c.reply(`The answer is ${answer}`);
+    })
+  );
+  const moderators = await tester.room("bob");
+  office.roomId = moderators.id;
+  const room = await tester.room("alice");
+  const first = await room.say("a thread");
+  await room.say("!ban", { thread: first });
+  await moderators.expect("Ban them?");
+  await moderators.say("no");
+  await room.expect("The answer is no");
 });

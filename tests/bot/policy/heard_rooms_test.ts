@@ -47,3 +47,18 @@ for (const [how, path] of [["bans it", "ban"], ["throws it out", "kick"]] as con
     await room.expect("heard: Alice");
   });
 }
+
+Deno.test("A user who changes their name has said nothing: the limit of what users say does not count it", async () => {
+  const changes: unknown[] = [];
+  await using tester = trying((bot) => {
+    bot.on("member", (c) => void changes.push(c.event.content.displayname));
+    echo(bot);
+  }, { rateLimit: { count: 1, window: 60_000 } });
+  const room = await tester.room("alice", "bob");
+  const path = `/profile/${encodeURIComponent(tester.userId("bob"))}/displayname`;
+  await tester.request("bob", "PUT", path, { displayname: "Bobby" });
+  await tester.settle();
+  await room.as("bob").say("hello");
+  await room.expect("heard: hello");
+  assertEquals(changes.at(-1), "Bobby");
+});
