@@ -28,7 +28,8 @@ import {
 export type { KvOptions } from "./open.ts";
 
 const VERSIONSTAMP = /^[0-9a-f]{20}$/;
-const NOT_OPENED = "Cannot make a KvStore: it has to be opened; write await KvStore.open(path)";
+const NOT_OPENED =
+  "Cannot make a KvStore: it has to be opened; write await KvStore.open(path), or KvStore.over(kv)";
 
 /**
  * Keeps everything in a database of Deno KV: a file, or a server that speaks KV Connect (`denokv`,

@@ -104,7 +104,7 @@ export class SqliteStore implements Store, AsyncDisposable {
   private constructor(database: DatabaseSync, patience: FilePatience) {
     if (!(patience instanceof FilePatience)) {
       throw new ValueError(
-        "Cannot make a SqliteStore: it has to be opened; write await SqliteStore.open(path)",
+        "Cannot make a SqliteStore: it has to be opened; write await SqliteStore.open(path), or SqliteStore.over(database)",
       );
     }
     this.#database = database;
