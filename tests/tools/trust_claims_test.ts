@@ -47,7 +47,7 @@ const TRUST: readonly (readonly [sentence: string, test: string])[] = [
     "T210: what a device has sent that its user",
   ],
   [
-    "Who gets no key is told why",
+    "A device that gets no key gets the reason",
     "T17: with ${sendTo}, a device that the server has put in gets no key, but a notice",
   ],
   [

@@ -10,7 +10,7 @@ export {
   type OpenStore,
   type StateUpdates,
   storeOpener,
-} from "./state_updates.ts";
+} from "./store_access.ts";
 export { type AnyDelivery, deliveryOf, keptOf, nextTry, type QuarantineRecord, told } from "./quarantine.ts";
 export { namesOf, shownAmong, type ShownEvents, wasShown, withShown } from "./shown_events.ts";
 export { StateStore, UPDATES } from "./state_store.ts";

@@ -18,7 +18,7 @@ import { Membership } from "../../types/enums.ts";
 import type { RoomMemberContent } from "../../types/content/room_state_content.ts";
 import type { RoomID, UserID } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
-import { type OpenableStore, openedStore, StateUpdates } from "./state_updates.ts";
+import { type OpenableStore, openedStore, StateUpdates } from "./store_access.ts";
 import { Misfit, UNNOTED } from "../../types/checks/shape.ts";
 import { roomMember } from "../../types/checks/state_shapes.ts";
 

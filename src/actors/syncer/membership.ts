@@ -65,8 +65,8 @@ export function markHistory(room: RoomPart, view: StayView): EventID | undefined
   const events = room.filled.length === 0 ? room.timeline : [...room.filled, ...room.timeline];
   const isMove = (event: TimelineEvent): event is TimelineEvent & MemberStateEvent =>
     isOwnMember(event, own) && !room.shown.has(event);
-  const isEnteredAgain = room.state.some((event) => isEntered(event, before));
-  if (!isNew && !isEnteredAgain && !events.some(isMove)) return undefined; // the usual case
+  const isAgain = (event: StateEvent | StrippedStateEvent) => isEntered(event, before);
+  if (!isNew && !events.some(isMove) && !room.state.some(isAgain)) return undefined; // the usual case
   const moves = events.filter(isMove);
   const first = beginOf(moves, view);
   const begin = events.findIndex((event) => event === first);

@@ -39,7 +39,7 @@ export function argumentsOf(
 }
 
 /** The most words that a text is taken apart into; the last has the rest. */
-const MAX_WORDS = 1000;
+const MAX_WORDS = 1_000;
 
 /** The words of a text, and what is in quotation marks. */
 function wordsOf(text: string, pills: Pick<PillText, "idsIn">): string[] {

@@ -126,7 +126,7 @@ export function flag(object: JsonObject, key: string): boolean {
   return object[key] === true;
 }
 
-/** Whether a value counts as true where nobody has asked for a flag: empty ones do not. */
+/** Whether a value of any type counts as true: empty lists, objects and texts do not. */
 export function isTruthy(value: unknown): boolean {
   return typeof value === "object" && value !== null ? Object.keys(value).length > 0 : Boolean(value);
 }

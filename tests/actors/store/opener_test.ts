@@ -1,5 +1,5 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { type Account, storeOpener } from "../../../src/actors/store/state_updates.ts";
+import { type Account, storeOpener } from "../../../src/actors/store/store_access.ts";
 import { spawnStore } from "../../../src/actors/store/store_actor.ts";
 import { NetworkError } from "../../../src/errors/request_error.ts";
 import { ValueError } from "../../../src/errors/matrix_error.ts";

@@ -1,7 +1,7 @@
 import { assertEquals, assertInstanceOf, assertRejects } from "@std/assert";
 import { ActorError, ActorStoppedError } from "../../../src/actors/kernel/supervisor.ts";
 import { spawnStore } from "../../../src/actors/store/store_actor.ts";
-import { storeOpener } from "../../../src/actors/store/state_updates.ts";
+import { storeOpener } from "../../../src/actors/store/store_access.ts";
 import { StoreError, StoreFormatError, StoreInUseError } from "../../../src/errors/store_error.ts";
 import { TestClock } from "../../../src/testing/mod.ts";
 import { ROOM } from "../support/events.ts";
