@@ -1,6 +1,8 @@
 /**
  * A persistent store on Deno KV.
  *
+ * Over 300 lines because half of it is the documentation of what applications see.
+ *
  * @module
  */
 
@@ -11,8 +13,7 @@ import { type KvDatabase, type KvRecord, MAX_READS } from "./database.ts";
 import { DenoKvJournal, isTorn } from "./journal.ts";
 import { journalKey, logicalKey, valueKey } from "./keys.ts";
 import { type EncodedChange, encodeDelete, encodeSet, readParts, readRecord, SplitIndex } from "./values.ts";
-import { checkFormat, type KvOptions, openDatabase } from "./open.ts";
-import { LocalDatabase } from "./local_database.ts";
+import { checkFormat, databaseOf, type KvOptions } from "./open.ts";
 import { lockBeside } from "../files/files.ts";
 import {
   decodeValue,
@@ -28,8 +29,6 @@ import {
 export type { KvOptions } from "./open.ts";
 
 const VERSIONSTAMP = /^[0-9a-f]{20}$/;
-const NOT_OPENED =
-  "Cannot make a KvStore: it has to be opened; write await KvStore.open(path), or KvStore.over(kv)";
 
 /**
  * Keeps everything in a database of Deno KV: a file, or a server that speaks KV Connect (`denokv`,
@@ -79,12 +78,29 @@ export class KvStore implements Store {
   readonly #splits = new SplitIndex();
   /** A commit that has to be repeated, after a large one of another process, is not overtaken. */
   readonly #turns = new Turns();
+  /** Undefined until the first use, and after one that has failed. */
+  #beginning: Promise<void> | undefined;
+  #hasBegun = false;
   #closed: Promise<void> | undefined;
 
-  private constructor(database: KvDatabase) {
-    if (typeof database?.page !== "function") throw new ValueError(NOT_OPENED);
-    this.#database = database;
-    this.#journal = new DenoKvJournal(database);
+  /**
+   * Makes a store that opens its database when it is used first, and rejects then where it can't;
+   * {@link KvStore.open} opens it at once.
+   *
+   * @param database What {@link KvStore.open} takes; or an open database, which is closed with the store.
+   * @param options The access token of a server, and how long to wait.
+   *
+   * @example
+   * ```ts
+   * import { KvStore } from "@greenroom/matrix/store/kv";
+   *
+   * await using store = new KvStore(":memory:"); // or "./bot.db", or await Deno.openKv()
+   * await store.commit([{ type: "set", key: ["greeting", "en"], value: "hello" }]);
+   * ```
+   */
+  constructor(database?: string | Deno.Kv, options: KvOptions = {}) {
+    this.#database = databaseOf(database, options);
+    this.#journal = new DenoKvJournal(this.#database);
   }
 
   /**
@@ -108,7 +124,7 @@ export class KvStore implements Store {
    * ```
    */
   static async open(path?: string, options: KvOptions = {}): Promise<KvStore> {
-    return await KvStore.#over(await openDatabase(path, options));
+    return await KvStore.#begun(new KvStore(path, options));
   }
 
   /**
@@ -130,18 +146,14 @@ export class KvStore implements Store {
    * ```
    */
   static async over(kv: Deno.Kv): Promise<KvStore> {
-    return await KvStore.#over(new LocalDatabase(kv));
+    return await KvStore.#begun(new KvStore(kv));
   }
 
-  static async #over(database: KvDatabase): Promise<KvStore> {
-    const store = new KvStore(database);
+  static async #begun(store: KvStore): Promise<KvStore> {
     try {
-      await checkFormat(database);
-      await store.#journal.check();
-      await store.#journal.discard();
-      await store.#splits.load(database, store.#journal);
+      await store.#begin();
     } catch (error) {
-      database.close();
+      store.#database.close();
       throw error;
     }
     return store;
@@ -157,6 +169,7 @@ export class KvStore implements Store {
   async getMany(keys: readonly StoreKey[]): Promise<(StoreEntry | undefined)[]> {
     this.#assertOpen();
     const places = keys.map(valueKey);
+    if (!this.#hasBegun) await this.#begin();
     const batches: Promise<KvRecord[]>[] = [];
     for (let start = 0; start < keys.length; start += MAX_READS - 1) {
       batches.push(this.#read(places.slice(start, start + MAX_READS - 1)));
@@ -181,6 +194,7 @@ export class KvStore implements Store {
     const place = valueKey(prefix);
     let last = after && valueKey(after);
     let left = limit;
+    if (!this.#hasBegun) await this.#begin();
     do {
       const page = await this.#page(place, last);
       for (const each of page.entries) {
@@ -207,6 +221,7 @@ export class KvStore implements Store {
     // Deno KV refuses others, which no value has.
     if (places.some(({ versionstamp }) => !VERSIONSTAMP.test(versionstamp ?? "0".repeat(20)))) return false;
     if (changes.length + places.length === 0) return true;
+    if (!this.#hasBegun) await this.#begin();
     return await this.#turns.take(() => this.#apply(changes, places));
   }
 
@@ -217,17 +232,36 @@ export class KvStore implements Store {
    * or Deno may not use the folder.
    */
   async lock(key: StoreKey): Promise<StoreLock | undefined> {
+    if (!this.#hasBegun) await this.#begin();
     return await lockBeside(this.#database.file, key);
   }
 
   /** Closes the database after the operations under way. */
   close(): Promise<void> {
-    return this.#closed ??= this.#turns.take(() => this.#database.close());
+    return this.#closed ??= this.#turns.take(async () => {
+      await this.#beginning?.catch(() => {});
+      this.#database.close();
+    });
   }
 
   /** Closes the database. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
+  }
+
+  #begin(): Promise<void> {
+    return this.#beginning ??= this.#check().catch((error) => {
+      this.#beginning = undefined;
+      throw error;
+    });
+  }
+
+  async #check(): Promise<void> {
+    await checkFormat(this.#database);
+    await this.#journal.check();
+    await this.#journal.discard();
+    await this.#splits.load(this.#database, this.#journal);
+    this.#hasBegun = true;
   }
 
   async #apply(changes: readonly EncodedChange[], checks: readonly Deno.AtomicCheck[]): Promise<boolean> {

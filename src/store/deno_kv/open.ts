@@ -10,7 +10,7 @@ import { createPrivateFile, FilePatience, PATIENCE } from "../files/files.ts";
 import { StoreError, StoreFormatError } from "../../errors/store_error.ts";
 import { ValueError } from "../../errors/matrix_error.ts";
 import { KvConnection } from "./connection.ts";
-import type { KvDatabase } from "./database.ts";
+import type { KvDatabase, KvPage, KvRecord, KvWrite } from "./database.ts";
 import { formatKey, namespaceKey } from "./keys.ts";
 import { isLocked, LocalDatabase, readOnlyError, storeErrorOf } from "./local_database.ts";
 import { RemoteDatabase } from "./remote_database.ts";
@@ -51,9 +51,67 @@ const MUST_ROLL_BACK = 776;
 /** The table that every file of Deno KV has. */
 const TABLE = "data_version";
 
-/** Opens a file, memory or a server. */
-export async function openDatabase(path: string | undefined, options: KvOptions): Promise<KvDatabase> {
+/**
+ * The database of a store: what is open already, or what is opened when it is used first.
+ *
+ * @throws {ValueError} If it is neither, or there is no such option.
+ */
+export function databaseOf(given: string | Deno.Kv | undefined, options: KvOptions): KvDatabase {
   checkOptions(options, OPTIONS, "open the store");
+  if (given === undefined || typeof given === "string") {
+    return new LateDatabase(() => openDatabase(given, options));
+  }
+  if (typeof given?.atomic === "function") return new LocalDatabase(given, options);
+  throw new ValueError(
+    "Cannot open the store: it needs a path, an address, or what Deno.openKv() resolves to",
+  );
+}
+
+/** A database that is opened when it is used first. If that fails, the next use tries. */
+class LateDatabase implements KvDatabase {
+  readonly #open: () => Promise<KvDatabase>;
+  #opening: Promise<KvDatabase> | undefined;
+  #opened: KvDatabase | undefined;
+
+  constructor(open: () => Promise<KvDatabase>) {
+    this.#open = open;
+  }
+
+  get file(): string | undefined {
+    return this.#opened?.file;
+  }
+
+  get maxChecks(): number {
+    return this.#opened?.maxChecks ?? 0; // nothing is committed before something was read
+  }
+
+  async getMany(keys: readonly Deno.KvKey[]): Promise<KvRecord[]> {
+    return await (this.#opened ?? await this.#begin()).getMany(keys);
+  }
+
+  async page(prefix: Deno.KvKey, after?: Deno.KvKey, beside?: Deno.KvKey): Promise<KvPage> {
+    return await (this.#opened ?? await this.#begin()).page(prefix, after, beside);
+  }
+
+  async commit(checks: readonly Deno.AtomicCheck[], writes: readonly KvWrite[]): Promise<string | undefined> {
+    return await (this.#opened ?? await this.#begin()).commit(checks, writes);
+  }
+
+  close(): void {
+    this.#opened?.close();
+  }
+
+  async #begin(): Promise<KvDatabase> {
+    try {
+      return this.#opened = await (this.#opening ??= this.#open());
+    } finally {
+      this.#opening = undefined;
+    }
+  }
+}
+
+/** Opens a file, memory or a server. */
+async function openDatabase(path: string | undefined, options: KvOptions): Promise<KvDatabase> {
   if (path !== undefined && /^https?:\/\//i.test(path)) return await openRemote(path, options);
   if (typeof Deno.openKv !== "function") {
     throw new ValueError(

@@ -8,7 +8,7 @@
 
 import { DatabaseSync } from "node:sqlite";
 import type { Clock } from "../../base/clock.ts";
-import { createPrivateFile, FilePatience, lockBeside } from "../files/files.ts";
+import { createPrivateFile, FilePatience, lockBeside, PATIENCE } from "../files/files.ts";
 import { Turns } from "../../base/runs.ts";
 import { checkOptions, type OptionNames } from "../../errors/known_names.ts";
 import { StoreInUseError } from "../../errors/store_error.ts";
@@ -101,15 +101,39 @@ export class SqliteStore implements Store, AsyncDisposable {
   #log: SqliteLog | null | undefined;
   #closed: Promise<void> | undefined;
 
-  private constructor(database: DatabaseSync, patience: FilePatience) {
-    if (!(patience instanceof FilePatience)) {
-      throw new ValueError(
-        "Cannot make a SqliteStore: it has to be opened; write await SqliteStore.open(path), or SqliteStore.over(database)",
-      );
+  /**
+   * Opens a file, and creates it if it does not exist. While another process has locked it, the thread waits;
+   * {@link SqliteStore.open} lets all else go on meanwhile.
+   *
+   * @param file The file; `":memory:"` for none; or an open database, which may contain nothing else, and is
+   * closed with the store.
+   * @param options How long to wait for another process.
+   * @throws {ValueError} If the path is empty.
+   * @throws {StoreError} As {@link SqliteStore.open}.
+   *
+   * @example
+   * ```ts
+   * import { SqliteStore } from "@greenroom/matrix/store/sqlite";
+   *
+   * await using store = new SqliteStore(":memory:"); // or "./bot.db"
+   * await store.commit([{ type: "set", key: ["greeting", "en"], value: "hello" }]);
+   * ```
+   */
+  constructor(file: string | DatabaseSync, options: SqliteOptions = {}) {
+    checkOptions(options, OPTIONS, "open the store");
+    this.#patience = new FilePatience(options);
+    const database = file instanceof DatabaseSync ? file : openFile(file, options.patience ?? PATIENCE);
+    try {
+      this.#rows = attempt("open", () => {
+        prepareDatabase(database);
+        if (database !== file) database.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT}`);
+        return new SqliteRows(database);
+      }, database.location());
+    } catch (error) {
+      database.close();
+      throw error;
     }
     this.#database = database;
-    this.#patience = patience;
-    this.#rows = new SqliteRows(database);
   }
 
   /**
@@ -133,18 +157,8 @@ export class SqliteStore implements Store, AsyncDisposable {
    */
   static async open(path: string, options: SqliteOptions = {}): Promise<SqliteStore> {
     checkOptions(options, OPTIONS, "open the store");
-    if (typeof path !== "string" || path === "") {
-      throw new ValueError('Cannot open the store: the path is empty; name a file, or ":memory:"');
-    }
-    const patience = new FilePatience(options);
-    return await patience.keepTrying(() => {
-      if (path !== ":memory:") {
-        refuseOthers(path, BUSY_TIMEOUT);
-        createPrivateFile(path);
-      }
-      const database = attempt("open", () => new DatabaseSync(path, { timeout: BUSY_TIMEOUT }), path);
-      return SqliteStore.#over(database, patience);
-    }, isLocked);
+    const open = () => new SqliteStore(openFile(path, BUSY_TIMEOUT), options);
+    return await new FilePatience(options).keepTrying(open, isLocked);
   }
 
   /**
@@ -164,22 +178,7 @@ export class SqliteStore implements Store, AsyncDisposable {
    * ```
    */
   static over(database: DatabaseSync, options: SqliteOptions = {}): Promise<SqliteStore> {
-    return Promise.try(() => {
-      checkOptions(options, OPTIONS, "open the store");
-      return SqliteStore.#over(database, new FilePatience(options));
-    });
-  }
-
-  static #over(database: DatabaseSync, patience: FilePatience): SqliteStore {
-    try {
-      return attempt("open", () => {
-        prepareDatabase(database);
-        return new SqliteStore(database, patience);
-      }, database.location());
-    } catch (error) {
-      database.close();
-      throw error;
-    }
+    return Promise.try(() => new SqliteStore(database, options));
   }
 
   /** Reads several values in one snapshot; `undefined` where there is none. */
@@ -314,6 +313,22 @@ export class SqliteStore implements Store, AsyncDisposable {
       throw toStoreError(action, error, this.#database.location());
     }
   }
+}
+
+/**
+ * Opens a file.
+ *
+ * @param wait How long the thread waits for another process that has locked it, in milliseconds.
+ */
+function openFile(path: string, wait: number): DatabaseSync {
+  if (typeof path !== "string" || path === "") {
+    throw new ValueError('Cannot open the store: the path is empty; name a file, or ":memory:"');
+  }
+  if (path !== ":memory:") {
+    refuseOthers(path, wait);
+    createPrivateFile(path);
+  }
+  return attempt("open", () => new DatabaseSync(path, { timeout: wait }), path);
 }
 
 /** Whether an operation failed since another process has locked the file. */
