@@ -11,6 +11,7 @@ import { hintAt, type Hints } from "../errors/hints.ts";
 import { checkOptions, type OptionNames } from "../errors/known_names.ts";
 import { ValueError } from "../errors/matrix_error.ts";
 import type { DeviceID, RoomID, UserID } from "../types/ids.ts";
+import type { AuthorizationServer } from "./authorization_server.ts";
 import { FaultList, type Faults } from "./faults.ts";
 import {
   type AppserviceFetch,
@@ -24,7 +25,7 @@ import {
 import { ConnectionDropped, injectFault, localFetch, type RawRequest, Router, serve } from "./http/http.ts";
 import { LoggedRequest, RequestLog, RoomView } from "./views.ts";
 import { DEFAULT_ROOM_VERSION } from "./rooms/mod.ts";
-import { ALL_ROUTES } from "./routes/routes.ts";
+import { ALL_ROUTES, OAUTH_ROUTES } from "./routes/routes.ts";
 import { ServerState } from "./server/mod.ts";
 import { ACCESS_TOKEN_LIFETIME } from "./users/mod.ts";
 
@@ -134,6 +135,7 @@ export class Homeserver implements AsyncDisposable {
    */
   readonly rateLimits: RateLimits;
   readonly #state: ServerState;
+  readonly #router: Router;
   readonly #faults = new FaultList();
   readonly #onError: (error: unknown) => void;
   #listener: Deno.HttpServer<Deno.NetAddr> | undefined;
@@ -160,6 +162,7 @@ export class Homeserver implements AsyncDisposable {
       unstableFeatures: options.unstableFeatures ?? {},
       defaultRoomVersion: options.defaultRoomVersion ?? DEFAULT_ROOM_VERSION,
       maxUploadSize: options.maxUploadSize ?? 52_428_800,
+      oauth: options.oauth ?? false,
       accessTokenLifetime: options.accessTokenLifetime ?? ACCESS_TOKEN_LIFETIME,
       authenticatedMedia: options.authenticatedMedia ?? true,
       searchAllUsers: options.searchAllUsers ?? true,
@@ -170,6 +173,7 @@ export class Homeserver implements AsyncDisposable {
       rateLimits: this.rateLimits,
       quirks: this.quirks,
     }, `https://${this.serverName}`);
+    this.#router = this.#state.oauth === undefined ? router : new Router(OAUTH_ROUTES);
     this.fetch = localFetch({
       accepts: (url) => url.host === this.serverName || url.origin === this.baseUrl,
       handle: (raw) => this.#handle(raw),
@@ -182,6 +186,19 @@ export class Homeserver implements AsyncDisposable {
    */
   get baseUrl(): string {
     return this.#state.baseUrl;
+  }
+
+  /**
+   * The authorization server, where users log in: the person at the browser is the test.
+   *
+   * @throws {ValueError} If the homeserver has none: make it with `new Homeserver({ oauth: true })`.
+   */
+  get oauth(): AuthorizationServer {
+    const { oauth } = this.#state;
+    if (oauth !== undefined) return oauth;
+    throw new ValueError(
+      "Cannot use the authorization server: the homeserver has none; make it with new Homeserver({ oauth: true })",
+    );
   }
 
   /**
@@ -351,7 +368,7 @@ export class Homeserver implements AsyncDisposable {
 
   /**
    * Makes the access tokens of a user expire: requests get a soft logout, after which a refresh or a
-   * login brings the device back.
+   * login brings the device back. With an authorization server the answer does not say that it is soft.
    *
    * @param userId The user.
    *
@@ -367,12 +384,13 @@ export class Homeserver implements AsyncDisposable {
   expireTokens(userId: UserID): void {
     const user = this.#state.user(userId);
     for (const device of user.devices.values()) this.#state.sessions.expire(device);
+    this.#state.oauth?.tokens.expire(user);
     this.#state.stream.wake([userId]);
   }
 
   /**
    * Makes the access tokens of a user unknown, as an administrator or another device can: a hard
-   * logout.
+   * logout. Tokens of the authorization server go with their refresh tokens and devices.
    *
    * @param userId The user.
    *
@@ -387,6 +405,8 @@ export class Homeserver implements AsyncDisposable {
    */
   revokeTokens(userId: UserID): void {
     this.#state.sessions.close(({ user }) => user.id === userId);
+    const user = this.#state.users.get(userId);
+    if (user !== undefined) this.#state.oauth?.tokens.endAll(user);
     this.#state.stream.wake([userId]);
   }
 
@@ -437,10 +457,11 @@ export class Homeserver implements AsyncDisposable {
   async #handle(raw: RawRequest): Promise<Response> {
     if (this.#state.closed) throw new ConnectionDropped("Connection refused");
     const { clock } = this.#state.settings;
-    const user = this.#state.sessions.userOf(bearerOf(raw));
+    const token = bearerOf(raw);
+    const user = this.#state.oauth?.tokens.userOf(token) ?? this.#state.sessions.userOf(token);
     const logged = new LoggedRequest(raw, user, clock.now());
     this.requests.add(logged);
-    const answer = () => serve(this.#state, router, raw, this.#onError);
+    const answer = () => serve(this.#state, this.#router, raw, this.#onError);
     const fault = this.#faults.strike({ method: raw.method, path: raw.url.pathname, user });
     const response = fault === undefined
       ? await answer()

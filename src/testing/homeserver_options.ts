@@ -6,6 +6,7 @@
 
 import type { Clock } from "../base/clock.ts";
 import { checkOptions, type OptionNames } from "../errors/known_names.ts";
+import { type AuthorizationServerOptions, checkAuthorizationServerOptions } from "./authorization_server.ts";
 
 /** What some homeservers do, and a client has to live with. */
 export interface HomeserverQuirks {
@@ -85,7 +86,16 @@ export interface HomeserverOptions {
    */
   readonly maxUploadSize?: number;
   /**
-   * How long access tokens live whose client asked for refresh tokens, in milliseconds.
+   * Whether users log in at an OAuth 2.0 authorization server, which is {@link Homeserver.oauth}, and no
+   * longer with a password: `POST /login` and all that goes with it are gone then. Options set about the
+   * authorization server count as `true`.
+   *
+   * @default {false}
+   */
+  readonly oauth?: boolean | AuthorizationServerOptions;
+  /**
+   * How long access tokens live whose client asked for refresh tokens, and those of OAuth 2.0, in
+   * milliseconds.
    *
    * @default {300_000}
    */
@@ -145,7 +155,7 @@ const OPTIONS: OptionNames<HomeserverOptions> = {
   ...{ serverName: true, clock: true, ids: true, versions: true, unstableFeatures: true, onError: true },
   ...{ defaultRoomVersion: true, maxUploadSize: true, accessTokenLifetime: true, authenticatedMedia: true },
   ...{ searchAllUsers: true, previewFetch: true, pushFetch: true, registration: true, turnServer: true },
-  ...{ quirks: true, rateLimits: true, requestLogSize: true },
+  ...{ quirks: true, rateLimits: true, requestLogSize: true, oauth: true },
 };
 const QUIRKS: OptionNames<HomeserverQuirks> = {
   ...{ ignoreTo: true, pageSize: true, showAgain: true, syncCache: true },
@@ -163,6 +173,7 @@ export function checkHomeserverOptions(options: HomeserverOptions): void {
   checkOptions(options, OPTIONS, action);
   checkOptions(options.quirks, QUIRKS, action, "quirks.");
   checkOptions(options.rateLimits, LIMITS, action, "rateLimits.");
+  checkAuthorizationServerOptions(options.oauth ?? false);
   for (const [name, limit] of Object.entries(options.rateLimits ?? {})) {
     checkOptions(limit, LIMIT, action, `rateLimits.${name}.`);
   }
@@ -171,14 +182,18 @@ export function checkHomeserverOptions(options: HomeserverOptions): void {
 /** What an identifier is for. */
 export type IdKind =
   | "access_token"
+  | "authorization_code"
+  | "client"
   | "device"
+  | "device_code"
   | "event"
   | "login_token"
   | "media"
   | "openid_token"
   | "refresh_token"
   | "room"
-  | "uia_session";
+  | "uia_session"
+  | "user_code";
 
 /** Makes the opaque parts of identifiers. Give the homeserver one of your own to choose them. */
 export interface IdGenerator {

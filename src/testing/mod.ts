@@ -105,6 +105,11 @@ export {
   type TestNamespaces,
   type TestRegistration,
 } from "./homeserver_options.ts";
+export type {
+  AuthorizationServer,
+  AuthorizationServerOptions,
+  PendingAuthorization,
+} from "./authorization_server.ts";
 export type { LoggedRequest, RequestLog, RoomView, ViewedEvent } from "./views.ts";
 export {
   runStoreJob,

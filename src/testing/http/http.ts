@@ -188,7 +188,8 @@ async function answer(server: ServerState, router: Router, raw: RawRequest): Pro
 
 function authenticate(request: MatrixRequest, params: Readonly<Record<string, string>>): AuthedRequest {
   const { server, raw } = request;
-  const session = server.appservices.session(request) ?? server.sessions.find(request.token);
+  const session = server.appservices.session(request) ?? server.oauth?.find(request.token) ??
+    server.sessions.find(request.token);
   session.device.lastSeen = server.now;
   return new AuthedRequest(server, raw, params, session);
 }

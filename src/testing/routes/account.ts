@@ -26,6 +26,7 @@ import {
   flag,
   forbidden,
   invalidParam,
+  isTruthy,
   missingParam,
   optionalString,
   refused,
@@ -36,16 +37,20 @@ import { checkAuth, namedUser, type Session, type User } from "../users/mod.ts";
 
 /** The routes of this file. */
 export const accountRoutes: readonly Route[] = [
-  openRoute("POST", "v3/register", register),
-  openRoute("GET", "v3/register/available", available),
   route("GET", "v3/account/whoami", ({ user, device }) => ({
     user_id: user.id,
     is_guest: false,
     ...(device.id !== "" && { device_id: device.id }), // application services have none
   })),
+  route("GET", "v3/account/3pid", () => ({ threepids: [] })),
+];
+
+/** What only a homeserver without an authorization server has. */
+export const passwordRoutes: readonly Route[] = [
+  openRoute("POST", "v3/register", register),
+  openRoute("GET", "v3/register/available", available),
   route("POST", "v3/account/password", changePassword),
   route("POST", "v3/account/deactivate", deactivate),
-  route("GET", "v3/account/3pid", () => ({ threepids: [] })),
   openRoute("GET", "v3/login", () => ({
     flows: [{ type: "m.login.token", get_login_token: true }, { type: "m.login.password" }, {
       type: "m.login.application_service",
@@ -57,6 +62,9 @@ export const accountRoutes: readonly Route[] = [
   route("POST", "v3/logout/all", logoutAll),
   route("POST", "v1/login/get_token", getToken),
 ];
+
+/** What a homeserver with an authorization server has in their place. */
+export const delegatedRoutes: readonly Route[] = [openRoute("POST", "v3/register", registerDelegated)];
 
 /** The longest user name and password, in characters. */
 const LONGEST_TEXT = 512;
@@ -75,13 +83,7 @@ function register(request: MatrixRequest): Answer {
   checkText(json.username, "username");
   if (json.type === "m.login.application_service") return registerForAppservice(request);
   if (token !== undefined) throw refused("Registering takes no access token");
-  if (!server.settings.registration) {
-    throw new Failure(
-      403,
-      "M_FORBIDDEN",
-      "Registration has been disabled. Only m.login.application_service registrations are allowed.",
-    );
-  }
+  if (!server.settings.registration) throw registrationDisabled();
   if (json.password !== null) checkText(json.password, "password");
   const username = optionalString(json, "username")?.toLowerCase();
   if (username !== undefined) checkUsername(server, username);
@@ -91,6 +93,22 @@ function register(request: MatrixRequest): Answer {
   const user = server.addUser(username ?? nextNumber(server), password);
   if (flag(json, "inhibit_login")) return { user_id: user.id, home_server: server.settings.serverName };
   return logIn(server, user, json);
+}
+
+/** With an authorization server, only application services make users here, and no devices of theirs. */
+function registerDelegated(request: MatrixRequest): Answer {
+  if (request.json.type !== "m.login.application_service") throw registrationDisabled();
+  if (!isTruthy(request.json.inhibit_login)) {
+    const message = "This server uses OAuth2: inhibit_login must be true for registrations by appservices.";
+    throw badRequest("M_APPSERVICE_LOGIN_UNSUPPORTED", message);
+  }
+  return { user_id: request.server.appservices.register(request).id };
+}
+
+function registrationDisabled(): Failure {
+  const message =
+    "Registration has been disabled. Only m.login.application_service registrations are allowed.";
+  return new Failure(403, "M_FORBIDDEN", message);
 }
 
 function registerForAppservice(request: MatrixRequest): Answer {

@@ -17,6 +17,7 @@ import {
   type Answer,
   badJson,
   badRequest,
+  Failure,
   forbidden,
   invalidParam,
   missingParam,
@@ -40,7 +41,6 @@ export const deviceRoutes: readonly Route[] = [
   route("GET", "v3/devices/{deviceId}", (request) => deviceOf(request).describe(request.user.id)),
   route("PUT", "v3/devices/{deviceId}", rename),
   route("DELETE", "v3/devices/{deviceId}", remove),
-  route("POST", "v3/delete_devices", removeSeveral),
   route(
     "PUT",
     "v3/sendToDevice/{eventType}/{txnId}",
@@ -57,6 +57,11 @@ export const deviceRoutes: readonly Route[] = [
     return { device_id: deviceId };
   }),
   route("GET", `${DEHYDRATED}/{deviceId}/events`, eventsOfDehydrated),
+];
+
+/** What only a homeserver without an authorization server has. */
+export const deleteDevicesRoutes: readonly Route[] = [
+  route("POST", "v3/delete_devices", removeSeveral),
 ];
 
 function deviceOf(request: AuthedRequest): Device {
@@ -86,6 +91,7 @@ function isAppservice({ server, token }: AuthedRequest): boolean {
 function remove(request: AuthedRequest): void {
   const { server, user, jsonOrEmpty } = request;
   if (!isAppservice(request)) {
+    if (server.oauth !== undefined) throw new Failure(404, "M_UNRECOGNIZED", "Unrecognized request");
     server.uia.require(jsonOrEmpty, "remove a device from your account", "m.login.password", user);
   }
   server.deleteDevice(user, request.param("deviceId"));

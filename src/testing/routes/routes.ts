@@ -11,15 +11,16 @@ import { type AuthedRequest, type MatrixRequest, openRoute, type Route, route } 
 import { type Answer, badRequest, Failure, forbidden, Reply } from "../json/json.ts";
 import { ROOM_VERSIONS } from "../rooms/mod.ts";
 import { syncRoutes } from "../sync/sync.ts";
-import { accountRoutes } from "./account.ts";
+import { accountRoutes, delegatedRoutes, passwordRoutes } from "./account.ts";
 import { accountDataRoutes } from "./account_data.ts";
 import { createRoomRoutes } from "./create_room.ts";
 import { crossSigningRoutes, roomKeyRoutes } from "./user_keys.ts";
-import { deviceRoutes } from "./devices.ts";
+import { deleteDevicesRoutes, deviceRoutes } from "./devices.ts";
 import { directoryRoutes } from "./directory.ts";
 import { historyRoutes } from "./history.ts";
 import { keyRoutes } from "./keys.ts";
 import { mediaRoutes } from "./media.ts";
+import { oauthRoutes } from "./oauth.ts";
 import { profileRoutes } from "./profile.ts";
 import { pushRuleRoutes } from "./push_rules.ts";
 import { receiptRoutes } from "./receipts.ts";
@@ -27,8 +28,7 @@ import { stateRoutes } from "./rooms.ts";
 import { searchRoutes } from "./search.ts";
 import { sendRoutes } from "./send.ts";
 
-/** All endpoints of the in-process homeserver. */
-export const ALL_ROUTES: readonly Route[] = [
+const COMMON: readonly Route[] = [
   ...accountDataRoutes,
   ...accountRoutes,
   ...createRoomRoutes,
@@ -64,25 +64,38 @@ export const ALL_ROUTES: readonly Route[] = [
   route("POST", "v1/appservice/{appserviceId}/ping", ping),
 ];
 
+/** All endpoints of the in-process homeserver. */
+export const ALL_ROUTES: readonly Route[] = [...COMMON, ...passwordRoutes, ...deleteDevicesRoutes];
+
+/** All endpoints of one whose users log in at an authorization server. */
+export const OAUTH_ROUTES: readonly Route[] = [...COMMON, ...delegatedRoutes, ...oauthRoutes];
+
 /** How long an OpenID token lives, in seconds. */
 const OPENID_LIFETIME = 3600;
 
 function discovery({ server }: MatrixRequest): Answer {
-  return { "m.homeserver": { base_url: `${server.baseUrl}/` } };
+  const { oauth } = server;
+  return {
+    "m.homeserver": { base_url: `${server.baseUrl}/` },
+    ...(oauth !== undefined && {
+      "org.matrix.msc2965.authentication": { issuer: oauth.issuer, account: oauth.accountUrl },
+    }),
+  };
 }
 
 function capabilities({ server }: AuthedRequest): Answer {
+  const hasPasswords = server.oauth === undefined;
   return {
     capabilities: {
       "m.room_versions": {
         default: server.settings.defaultRoomVersion,
         available: Object.fromEntries([...ROOM_VERSIONS.keys()].map((id) => [id, "stable"])),
       },
-      "m.change_password": { enabled: true },
+      "m.change_password": { enabled: hasPasswords },
       "m.set_displayname": { enabled: true },
       "m.set_avatar_url": { enabled: true },
-      "m.3pid_changes": { enabled: true },
-      "m.get_login_token": { enabled: true },
+      "m.3pid_changes": { enabled: hasPasswords },
+      "m.get_login_token": { enabled: hasPasswords },
       "m.profile_fields": { enabled: true },
     },
   };

@@ -47,8 +47,10 @@ async function uploadKeys(request: AuthedRequest): Promise<Answer> {
   });
   if (keys.every(([name, key]) => canonicalJson(before.get(name)) === canonicalJson(key))) return {};
   // Setting cross-signing up is free; replacing the keys needs the password.
-  if (before.size > 0) {
+  if (before.size > 0 && server.oauth === undefined) {
     server.uia.require(body, "reset the device signing key on your account", "m.login.password", user);
+  } else if (before.size > 0 && server.oauth?.takeCrossSigningReset(user) === false) {
+    throw resetNeeded(server.oauth.accountUrl);
   }
   const master = keys.find(([name]) => name === "master_key")?.[1] ?? before.get("master_key");
   if (master === undefined) throw badRequest("M_MISSING_PARAM", "No master key available");
@@ -67,6 +69,23 @@ async function uploadKeys(request: AuthedRequest): Promise<Answer> {
   for (const [name, key] of keys) user.crossSigning.set(name, key);
   server.announceDevices(user);
   return {};
+}
+
+/** The person has to allow it at the account management page: MSC4312. */
+function resetNeeded(page: string): Failure {
+  const url = `${page}?action=org.matrix.cross_signing_reset`;
+  const stages = ["m.oauth", "org.matrix.cross_signing_reset"];
+  const failure = new Failure(401, "M_UNAUTHORIZED", "The person has to allow it");
+  return Object.assign(failure, {
+    body: {
+      session: "dummy",
+      flows: stages.map((stage) => ({ stages: [stage] })),
+      params: Object.fromEntries(stages.map((stage) => [stage, { url }])),
+      msg:
+        `To reset your end-to-end encryption cross-signing identity, you first need to approve it at ${url} ` +
+        "and then try again.",
+    },
+  });
 }
 
 async function uploadSignatures({ server, user, json }: AuthedRequest): Promise<Answer> {

@@ -9,6 +9,7 @@ import type { DeviceID, RoomAlias, RoomID, UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
 import type { HomeserverOptions, RateLimits } from "../homeserver_options.ts";
 import { Failure, notFound } from "../json/json.ts";
+import { OAuthServer } from "../oauth/mod.ts";
 import type { Room, RoomEvent } from "../rooms/mod.ts";
 import {
   Device,
@@ -45,6 +46,8 @@ export class ServerState {
   readonly stream: Stream;
   /** Access tokens. */
   readonly sessions: Sessions;
+  /** The authorization server, if users log in there. */
+  readonly oauth: OAuthServer | undefined;
   /** User-interactive authentications under way. */
   readonly uia: UiaSessions;
   readonly users: Map<UserID, User> = new Map();
@@ -82,6 +85,8 @@ export class ServerState {
     this.baseUrl = baseUrl;
     this.stream = new Stream(settings.clock);
     this.sessions = new Sessions(settings.clock, settings.ids, settings.accessTokenLifetime);
+    const { oauth } = settings;
+    this.oauth = oauth === false ? undefined : new OAuthServer(this, oauth === true ? {} : oauth);
     this.uia = new UiaSessions(settings.ids);
     this.appservices = new Appservices(this);
     this.pushers = new Pushers(this);
