@@ -13,7 +13,7 @@ import type { UserID } from "../../types/ids.ts";
 import type { IdGenerator } from "../homeserver_options.ts";
 import { Failure } from "../json/json.ts";
 import type { Device, Session, User } from "../users/mod.ts";
-import { refusal } from "./refusal.ts";
+import { OAuthRefusal, refusal } from "./refusal.ts";
 
 /** For how long Synapse believes what it was answered about an access token, in milliseconds. */
 const BELIEVED = 120_000;
@@ -128,7 +128,9 @@ export class OAuthTokens {
       refresh?.state === "fresh";
     const login = access?.login ?? refresh?.login;
     if (login === undefined || login.isOver || !works) return;
-    if (login.clientId !== clientId) throw refusal("unauthorized_client", "This token is another client's");
+    if (login.clientId !== clientId) {
+      throw new OAuthRefusal(401, "unauthorized_client", "This token is another client's");
+    }
     this.end(login);
   }
 

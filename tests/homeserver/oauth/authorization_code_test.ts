@@ -113,6 +113,7 @@ Deno.test("a client registers again as itself, and is refused what the policy do
   assertEquals(await bad({ redirect_uris: undefined }), [400, "invalid_redirect_uri"]);
   assertEquals(await bad({ redirect_uris: ["https://other.example/"] }), [400, "invalid_redirect_uri"]);
   assertEquals(await bad({ application_type: "web" }), [400, "invalid_redirect_uri"]);
+  assertEquals(await bad({ redirect_uris: ["http://bot.example/callback"] }), [400, "invalid_redirect_uri"]);
   assertEquals((await register({ redirect_uris: ["example.bot:/callback"] })).status, 201);
   assertEquals((await register({ redirect_uris: ["https://app.bot.example/"] })).status, 201);
   const broken = await client.send("/oauth2/registration", { method: "POST", body: "{" });

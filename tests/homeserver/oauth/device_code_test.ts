@@ -103,6 +103,16 @@ Deno.test("a homeserver without the device grant has no endpoint for it", async 
   assertEquals(refusal(await client.poll("code")), [400, "unsupported_grant_type"]);
 });
 
+Deno.test("a client uses the grants that it has registered", async () => {
+  await using client = await OAuthClient.registered();
+  const { device_code } = await client.deviceCode();
+  const metadata = { ...METADATA, grant_types: ["authorization_code"] };
+  client.id = (await client.json("/oauth2/registration", metadata)).body.client_id;
+  assertEquals(refusal(await client.form("/oauth2/device", { scope: SCOPE })), [401, "unauthorized_client"]);
+  assertEquals(refusal(await client.poll(device_code)), [401, "unauthorized_client"]);
+  assertEquals(refusal(await client.refresh("token")), [401, "unauthorized_client"]);
+});
+
 Deno.test("oauth: an option that there is not is refused", () => {
   // @ts-expect-error it is `interval`
   assertThrows(() => new OAuthClient({ oauth: { intervall: 5 } }), ValueError, "oauth.intervall");

@@ -45,6 +45,8 @@ Deno.test("a refresh token is another client's, or nobody's", async () => {
   const { client_id } = (await client.json("/oauth2/registration", { ...METADATA, client_name: "B" })).body;
   const form = { client_id, grant_type: "refresh_token", refresh_token };
   assertEquals(refusal(await client.form("/oauth2/token", form)), [400, "invalid_grant"]);
+  const revoked = await client.form("/oauth2/revoke", { client_id, token: refresh_token });
+  assertEquals(refusal(revoked), [401, "unauthorized_client"]);
   assertEquals((await client.refresh(refresh_token)).status, 200);
 });
 
