@@ -24,7 +24,7 @@
  * @module
  */
 
-import { endOwnCode } from "./src/base/own_code.ts"; // first: bundles begin with it
+import { callSite, endOwnCode } from "./src/base/own_code.ts"; // first: bundles begin with it
 
 // The client, and what it is made with.
 export type { ClientAPI } from "./src/api/api.ts";
@@ -140,4 +140,4 @@ export { MatrixError, ValueError } from "./src/errors/matrix_error.ts";
 export { MatrixRequestError, NetworkError } from "./src/errors/request_error.ts";
 export { ForbiddenError, LimitExceededError, NotFoundError } from "./src/errors/request_errcodes.ts";
 
-endOwnCode();
+endOwnCode(() => callSite());

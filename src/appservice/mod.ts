@@ -29,7 +29,7 @@
  * @module
  */
 
-import { endOwnCode } from "../base/own_code.ts"; // first: bundles begin with it
+import { callSite, endOwnCode } from "../base/own_code.ts"; // first: bundles begin with it
 
 export { Appservice } from "./appservice.ts";
 export type {
@@ -51,4 +51,4 @@ export {
   registrationToYaml,
 } from "./registration.ts";
 
-endOwnCode();
+endOwnCode(() => callSite());

@@ -13,7 +13,7 @@
  * @module
  */
 
-import { endOwnCode } from "../base/own_code.ts"; // first: bundles begin with it
+import { callSite, endOwnCode } from "../base/own_code.ts"; // first: bundles begin with it
 
 export { Bot, type EveryOptions } from "./bot.ts";
 export {
@@ -184,4 +184,4 @@ export {
 export type { AccessOptions, Admins, InviteLimit, Inviter, RateLimit } from "./policy/policy.ts";
 export { defineSession, type SessionDefinition, type SessionKey, type SessionScope } from "../../mod.ts";
 
-endOwnCode();
+endOwnCode(() => callSite());

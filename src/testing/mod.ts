@@ -60,7 +60,7 @@
  * @module
  */
 
-import { endOwnCode } from "../base/own_code.ts"; // first: bundles begin with it
+import { callSite, endOwnCode } from "../base/own_code.ts"; // first: bundles begin with it
 
 export type { Clock } from "../base/clock.ts";
 export type { DeviceID, EventID, RoomID, UserID } from "../types/ids.ts";
@@ -134,4 +134,4 @@ export {
 } from "./bot_tester.ts";
 export { TestClock } from "./test_clock.ts";
 
-endOwnCode();
+endOwnCode(() => callSite());
