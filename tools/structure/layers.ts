@@ -25,6 +25,12 @@ const layers: Layer[] = [
     imports: ["client", "encryption", "kernel", "actors", "api", "crypto", "store", "ground", "places"],
   },
   {
+    name: "cli",
+    files: /^src\/cli\//,
+    imports: ["mod", "places"], // as applications do
+    besides: ["src/appservice/mod.ts", "src/store/kv.ts", "src/store/sqlite.ts"], // entries of the package
+  },
+  {
     name: "bot",
     files: /^src\/bot\//,
     imports: ["mod", "places", "names"], // as applications do

@@ -1,0 +1,55 @@
+/**
+ * The commands. Each is loaded when it is run.
+ *
+ * @module
+ */
+
+import type { CommandSpec } from "./io/mod.ts";
+
+/** All commands, in the order of the help. */
+export const COMMANDS: readonly CommandSpec[] = [
+  {
+    name: "new",
+    args: "[folder]",
+    summary: "Makes the folder of a bot that works",
+    about: "It asks for what is not given: the folder, the bot's user ID, and yours, as its admin.",
+    options: {
+      user: { value: "user ID", about: "The bot's user ID, like @bot:example.org" },
+      admin: { value: "user ID", about: "The user ID of the bot's admin, which is yours" },
+    },
+    load: () => import("./commands/new.ts"),
+  },
+  {
+    name: "login",
+    summary: "Logs the bot in, and has its device signed",
+    about:
+      "It asks for the password, finds the homeserver by the user ID, makes the store and the recovery key, and " +
+      "writes the token to .env. The password is not kept.",
+    options: {
+      user: { value: "user ID", about: "The bot's user ID. Default: MATRIX_USER of .env" },
+      homeserver: {
+        value: "address",
+        about: "The homeserver's address or server name. Default: it is looked up",
+      },
+      "password-stdin": { about: "Reads the password from the first line of standard input" },
+      "token-stdin": { about: "Reads an access token from there, of a login of the bot's own" },
+      again: { about: "Logs in as a new device, though there is a login" },
+    },
+    load: () => import("./commands/login.ts"),
+  },
+  {
+    name: "run",
+    args: "[file]",
+    passes: "more flags of deno run",
+    summary: "Runs the bot, with the permissions it needs and no others",
+    about: "It prints the command that it runs. The file is bot.ts by default.",
+    options: { watch: { about: "Starts the bot again when a file of it is saved" } },
+    load: () => import("./commands/run.ts"),
+  },
+  {
+    name: "doctor",
+    summary: "Looks at settings, server, token, store and encryption, and says what to mend",
+    options: { json: { about: "Prints a JSON object a line" } },
+    load: () => import("./commands/doctor.ts"),
+  },
+];

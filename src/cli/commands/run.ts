@@ -1,0 +1,79 @@
+/**
+ * `greenroom run`: the bot in a process of its own, with the permissions it needs and no others.
+ *
+ * @module
+ */
+
+import { dirname } from "node:path";
+import { CliError, type Input, STATUS } from "../io/mod.ts";
+import {
+  addressOf,
+  ENV_FILE,
+  needed,
+  readSettings,
+  serverOf,
+  type Settings,
+  textOf,
+} from "../project/mod.ts";
+
+/** Runs the bot until it ends, and ends with its status. */
+export async function run({ args, rest, flags, terminal }: Input): Promise<number> {
+  const file = args[0] ?? "bot.ts";
+  if (await textOf(file) === undefined) {
+    throw new CliError(
+      `Cannot run ${file}: there is no such file; change to the bot's folder, or name its file`,
+    );
+  }
+  const settings = await readSettings();
+  if (settings.MATRIX_TOKEN === undefined && settings.MATRIX_PASSWORD === undefined) {
+    needed(settings, "MATRIX_TOKEN");
+  }
+  const permissions = await permissionsOf(settings);
+  const envFile = await textOf(ENV_FILE) === undefined ? [] : [`--env-file=${ENV_FILE}`];
+  const command = [
+    ...["run", "--no-prompt", ...envFile, ...flags.has("watch") ? ["--watch"] : []],
+    ...[...permissions, ...rest, file],
+  ];
+  terminal.note(
+    `deno ${command.map((word) => /^[\w@./:=,*[\]-]+$/.test(word) ? word : `'${word}'`).join(" ")}`,
+  );
+  const child = new Deno.Command(Deno.execPath(), { args: command }).spawn();
+  const forward = (signal: Deno.Signal) => () => {
+    try {
+      child.kill(signal);
+    } catch {
+      // It has ended.
+    }
+  };
+  Deno.addSignalListener("SIGTERM", forward("SIGTERM"));
+  // A terminal sends it to both.
+  Deno.addSignalListener("SIGINT", Deno.stdin.isTerminal() ? () => {} : forward("SIGINT"));
+  const { code } = await child.status;
+  return code;
+}
+
+/** The flags of Deno that a bot with these settings needs. */
+async function permissionsOf(settings: Settings): Promise<string[]> {
+  const folders = [settings.MATRIX_STORE, settings.MATRIX_RECOVERY_KEY_FILE]
+    .filter((path) => path !== undefined)
+    .map((path) => dirname(path));
+  const list = [...new Set(folders)].join(",");
+  return [
+    `--allow-net=${(await hostsOf(settings)).join(",")}`,
+    "--allow-env=MATRIX_*",
+    ...list === "" ? [] : [`--allow-read=${list}`, `--allow-write=${list}`],
+  ];
+}
+
+async function hostsOf(settings: Settings): Promise<string[]> {
+  const { MATRIX_URL: url } = settings;
+  if (url !== undefined && /^https?:/i.test(url)) return [hostOf(url)];
+  const name = url ?? serverOf(needed(settings, "MATRIX_USER"));
+  return [...new Set([name.replace(/:\d+$/, ""), hostOf(await addressOf(name))])]; // the first is asked for the second
+}
+
+function hostOf(url: string): string {
+  const parsed = URL.parse(url);
+  if (parsed === null) throw new CliError("Cannot run the bot: MATRIX_URL is no address", STATUS.USAGE);
+  return parsed.host;
+}

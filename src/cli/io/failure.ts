@@ -1,0 +1,98 @@
+/**
+ * How a command fails: what it says, and the status that the process ends with.
+ *
+ * @module
+ */
+
+import {
+  ForbiddenError,
+  MatrixError,
+  MatrixRequestError,
+  NetworkError,
+  UnknownTokenError,
+  ValueError,
+} from "../../../mod.ts";
+import {
+  RequestTimeoutError,
+  ServiceResponseError,
+  StoreError,
+  StoreInUseError,
+  WellKnownError,
+} from "../../../errors.ts";
+
+/** The statuses of the process; docs/cli.md has the same table. */
+export const STATUS = {
+  DONE: 0,
+  FAILED: 1,
+  USAGE: 2,
+  NOT_LOGGED_IN: 3,
+  REFUSED: 4,
+  UNREACHABLE: 5,
+  STORE: 6,
+  FINDINGS: 7,
+  CANCELLED: 130,
+  CLOSED_PIPE: 141,
+} as const;
+
+/** A failure with a status of its own. */
+export class CliError extends MatrixError {
+  /** What the process ends with. */
+  readonly exitStatus: number;
+
+  /**
+   * @param message What could not be done, and what to do.
+   * @param exitStatus What the process ends with.
+   */
+  constructor(message: string, exitStatus: number = STATUS.FAILED, options?: ErrorOptions) {
+    super(message, options);
+    this.exitStatus = exitStatus;
+  }
+}
+
+/** A prompt that was left with Ctrl-C. */
+export class CancelledError extends CliError {
+  constructor() {
+    super("Cancelled: nothing was changed", STATUS.CANCELLED);
+  }
+}
+
+/** A command that can't be understood. */
+export class UsageError extends CliError {
+  /** @param message What is wrong with it. */
+  constructor(message: string) {
+    super(message, STATUS.USAGE);
+  }
+}
+
+/** Whether an error, or what led to it, says that another process has the store. */
+export function isStoreInUse(error: unknown): boolean {
+  return error instanceof StoreInUseError || (error instanceof Error && isStoreInUse(error.cause));
+}
+
+/** What the process ends with after an error. */
+export function statusOf(error: unknown): number {
+  if (isStoreInUse(error)) return STATUS.STORE;
+  if (error instanceof CliError) return error.exitStatus;
+  if (error instanceof UnknownTokenError) return STATUS.NOT_LOGGED_IN;
+  if (error instanceof ForbiddenError || error instanceof MatrixRequestError) return STATUS.REFUSED;
+  if (error instanceof StoreError) return STATUS.STORE;
+  const isAway = [NetworkError, RequestTimeoutError, ServiceResponseError, WellKnownError]
+    .some((Class) => error instanceof Class);
+  if (isAway) return STATUS.UNREACHABLE;
+  return error instanceof ValueError ? STATUS.USAGE : STATUS.FAILED;
+}
+
+/** What is printed of an error: its message, and no stack unless it is a defect. */
+export function messageOf(error: unknown): string {
+  if (isStoreInUse(error)) {
+    return "Cannot use the bot's store: another process has it, most likely the bot; stop the bot, and start it again afterwards";
+  }
+  if (error instanceof UnknownTokenError) {
+    return `${error.message}; log in again: greenroom login --again`;
+  }
+  if (error instanceof MatrixError) return error.message;
+  if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.PermissionDenied) {
+    return error.message;
+  }
+  return error instanceof Error ? error.stack ?? error.message : String(error);
+}

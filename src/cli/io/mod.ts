@@ -1,0 +1,24 @@
+/**
+ * How commands are described, what they read and write, and how they fail.
+ *
+ * @module
+ */
+
+export {
+  type CommandSpec,
+  findCommand,
+  helpOf,
+  helpOfAll,
+  type Input,
+  parseCommand,
+} from "./command_line.ts";
+export {
+  CancelledError,
+  CliError,
+  isStoreInUse,
+  messageOf,
+  STATUS,
+  statusOf,
+  UsageError,
+} from "./failure.ts";
+export { Terminal } from "./terminal.ts";

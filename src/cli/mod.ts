@@ -1,0 +1,53 @@
+/**
+ * `greenroom`, the command line: makes, logs in, runs and looks after bots.
+ *
+ * ```sh
+ * deno run -A jsr:@greenroom/matrix/cli new bot     # or install it:
+ * deno install -gA -n greenroom jsr:@greenroom/matrix/cli
+ * ```
+ *
+ * @module
+ */
+
+import { endOwnCode } from "../base/own_code.ts"; // first: bundles begin with it
+import { COMMANDS } from "./commands.ts";
+import {
+  findCommand,
+  helpOf,
+  helpOfAll,
+  messageOf,
+  parseCommand,
+  STATUS,
+  statusOf,
+  Terminal,
+  UsageError,
+} from "./io/mod.ts";
+
+async function main(args: readonly string[], terminal: Terminal): Promise<number> {
+  const found = findCommand(COMMANDS, args);
+  const own = args.slice(0, args.includes("--") ? args.indexOf("--") : undefined);
+  const wantsHelp = own.includes("--help") || own.includes("-h") || args[0] === "help";
+  if (found === undefined) {
+    const group = COMMANDS.filter(({ name }) => name.startsWith(`${args[0]} `));
+    const help = helpOfAll(group.length > 0 ? group : COMMANDS, terminal.columns);
+    if (wantsHelp) return terminal.print(help), STATUS.DONE;
+    if (args.length === 0 || group.length > 0) return terminal.note(help), STATUS.USAGE;
+    throw new UsageError("Cannot run it: there is no such command; see greenroom --help");
+  }
+  if (wantsHelp) return terminal.print(helpOf(found.command, terminal.columns)), STATUS.DONE;
+  const input = parseCommand(found.command, found.args, terminal);
+  const { run } = await found.command.load();
+  return await run(input) ?? STATUS.DONE;
+}
+
+endOwnCode();
+
+if (import.meta.main) {
+  const terminal = new Terminal();
+  try {
+    Deno.exit(await main(Deno.args, terminal));
+  } catch (error) {
+    terminal.note(`greenroom: ${messageOf(error)}`);
+    Deno.exit(statusOf(error));
+  }
+}

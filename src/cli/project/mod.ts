@@ -1,0 +1,18 @@
+/**
+ * The bot's folder, and the account that its settings name.
+ *
+ * @module
+ */
+
+export { addressOf, openEncrypted, openPlain, openStore, serverOf } from "./account.ts";
+export {
+  ENV_FILE,
+  needed,
+  readSettings,
+  recoveryKeyOf,
+  type Settings,
+  textOf,
+  writePrivate,
+  writeSettings,
+} from "./settings.ts";
+export { filesOf, type Project } from "./templates.ts";

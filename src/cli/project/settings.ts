@@ -1,0 +1,101 @@
+/**
+ * The bot's folder: its `.env`, its recovery key, and files that only their owner may read.
+ *
+ * @module
+ */
+
+import { dirname, join } from "node:path";
+import { parseEnv } from "node:util";
+import { CliError, STATUS } from "../io/mod.ts";
+
+/** What is in `.env`, as `Bot.fromEnv()` reads it. */
+export type Settings = Readonly<Partial<Record<SettingName, string>>>;
+
+/** The variables that the command line reads or writes. */
+export type SettingName =
+  | "MATRIX_URL"
+  | "MATRIX_USER"
+  | "MATRIX_TOKEN"
+  | "MATRIX_PASSWORD"
+  | "MATRIX_STORE"
+  | "MATRIX_RECOVERY_KEY"
+  | "MATRIX_RECOVERY_KEY_FILE"
+  | "MATRIX_ADMINS";
+
+/** The file with the bot's settings, in the current folder. */
+export const ENV_FILE = ".env";
+
+/** What is in `.env`; what the environment says counts more, as it does for `deno run --env-file`. */
+export async function readSettings(): Promise<Settings> {
+  const own = Object.entries(parseEnv(await textOf(ENV_FILE) ?? ""));
+  const environment = Object.entries(Deno.env.toObject());
+  const entries = [...own, ...environment].filter(([name, value]) =>
+    name.startsWith("MATRIX_") && value?.trim() !== ""
+  );
+  return Object.fromEntries(entries.map(([name, value]) => [name, value?.trim()]));
+}
+
+/** A setting that has to be there. @throws {CliError} If it is not. */
+export function needed(settings: Settings, name: SettingName): string {
+  const value = settings[name];
+  if (value !== undefined) return value;
+  throw new CliError(
+    `Cannot find ${name}: it is neither in ${ENV_FILE} of this folder nor in the environment; change to the bot's ` +
+      "folder, or log in there: greenroom login",
+    STATUS.NOT_LOGGED_IN,
+  );
+}
+
+/** The recovery key of the settings; undefined: there is none yet. */
+export async function recoveryKeyOf(settings: Settings): Promise<string | undefined> {
+  const { MATRIX_RECOVERY_KEY: key, MATRIX_RECOVERY_KEY_FILE: file } = settings;
+  return key ?? (file === undefined ? undefined : (await textOf(file))?.trim() || undefined);
+}
+
+/** Changes lines of `.env`, and keeps the others. */
+export async function writeSettings(changes: Settings): Promise<void> {
+  const text = await textOf(ENV_FILE) ?? "";
+  const left = new Map(Object.entries(changes));
+  const kept = text.split("\n").map((line) => {
+    const name = /^\s*(?:export\s+)?(\w+)\s*=/.exec(line)?.[1] ?? "";
+    const value = left.get(name);
+    left.delete(name);
+    return value === undefined ? line : assignment(name, value);
+  });
+  if (kept.at(-1) === "") kept.pop();
+  const added = [...left].map(([name, value]) => assignment(name, value));
+  await writePrivate(ENV_FILE, `${[...kept, ...added].join("\n")}\n`);
+}
+
+function assignment(name: string, value: string): string {
+  if (/^[\w@:./+=~,-]*$/.test(value)) return `${name}=${value}`;
+  if (/['\n\r]/.test(value)) {
+    throw new CliError(`Cannot write ${ENV_FILE}: ${name} has a quotation mark or a line break in it`);
+  }
+  return `${name}='${value}'`;
+}
+
+/** Writes a file that only its owner may read, in one step: it is whole, or as it was. */
+export async function writePrivate(path: string, text: string): Promise<void> {
+  const draft = join(dirname(path), `.${crypto.randomUUID()}.tmp`);
+  try {
+    using file = await Deno.open(draft, { write: true, createNew: true, mode: 0o600 });
+    const bytes = new TextEncoder().encode(text);
+    for (let written = 0; written < bytes.length;) written += await file.write(bytes.subarray(written));
+    await file.sync();
+    await Deno.rename(draft, path);
+  } catch (error) {
+    await Deno.remove(draft).catch(() => undefined);
+    throw error;
+  }
+}
+
+/** The text of a file; undefined: there is none. */
+export async function textOf(path: string): Promise<string | undefined> {
+  try {
+    return await Deno.readTextFile(path);
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return undefined;
+    throw error;
+  }
+}

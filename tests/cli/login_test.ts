@@ -1,0 +1,144 @@
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { Client } from "@greenroom/matrix";
+import { PASSWORD, Place } from "./support/greenroom.ts";
+
+/** The token in `.env`. */
+async function tokenOf(place: Place): Promise<string> {
+  return /^MATRIX_TOKEN=(.*)$/m.exec(await place.read(".env") ?? "")?.[1] ?? "";
+}
+
+/** How many devices the bot's account has. */
+async function devicesOf({ url, bot }: Place): Promise<number> {
+  await using client = new Client({ baseUrl: url, accessToken: bot.accessToken, log: false });
+  return (await client.getDevices()).length;
+}
+
+Deno.test("greenroom login writes token and recovery key where only the owner reads them, and signs the device", async () => {
+  await using place = await Place.make();
+  await place.makeBot();
+  const { code, stdout, stderr } = await place.login();
+  assertEquals([code, stdout], [0, ""], stderr);
+  const [token, key] = [await tokenOf(place), (await place.read("data/recovery.key") ?? "").trim()];
+  assert(token !== "" && key !== "");
+  await using client = new Client({ baseUrl: place.url, accessToken: token, log: false });
+  assertEquals((await client.whoami()).user_id, place.bot.userId);
+  const keys = await client.queryKeys([place.bot.userId]);
+  const { device_id = "" } = await client.whoami();
+  const signatures = keys.device_keys?.[place.bot.userId]?.[device_id]?.signatures[place.bot.userId] ?? {};
+  assertEquals(Object.keys(signatures).length, 2, "the device's own signature, and that of the identity");
+  for (const path of [".env", "data/recovery.key", "data/bot.db"]) {
+    assertEquals(((await Deno.stat(`${place.folder}/${path}`)).mode ?? 0) & 0o777, 0o600, path);
+  }
+  for (const secret of [PASSWORD, token, key]) assert(!stderr.includes(secret));
+  assert(!(await place.read(".env") ?? "").includes(PASSWORD));
+});
+
+Deno.test("A login that is refused leaves no device, no store and no token, and ends with 4", async () => {
+  await using place = await Place.make();
+  await place.makeBot();
+  const before = await place.read(".env");
+  const { code, stderr } = await place.run(["login", "--password-stdin", `--homeserver=${place.url}`], {
+    input: "wrong\n",
+  });
+  assertEquals(code, 4);
+  assertStringIncludes(stderr, "M_FORBIDDEN");
+  assertEquals([await place.read(".env"), [...Deno.readDirSync(`${place.folder}/data`)]], [before, []]);
+});
+
+Deno.test("A login whose device can't be signed is logged out again, and leaves nothing", async () => {
+  await using place = await Place.make();
+  await place.makeBot();
+  const [before, devices] = [await place.read(".env"), await devicesOf(place)];
+  place.homeserver.faults.add({ kind: "status", status: 403, match: { path: /\/keys\/upload/ } });
+  const { code, stderr } = await place.login();
+  assertEquals(code, 4, stderr);
+  assertEquals([await place.read(".env"), await place.read("data/bot.db"), await devicesOf(place)], [
+    before,
+    undefined,
+    devices,
+  ]);
+});
+
+Deno.test("A second login is refused without --again, which makes another device", async () => {
+  await using place = await Place.make();
+  await place.makeLoggedInBot();
+  const [first, before] = [await tokenOf(place), await devicesOf(place)];
+  const refused = await place.login();
+  assertEquals([refused.code, await tokenOf(place), await devicesOf(place)], [1, first, before]);
+  assertStringIncludes(refused.stderr, "--again");
+  const again = await place.login("--again");
+  assertEquals([again.code, await devicesOf(place)], [0, before + 1], again.stderr);
+  assert(await tokenOf(place) !== first);
+  assertStringIncludes(again.stderr, "Its device is signed");
+});
+
+Deno.test("Without the recovery key of the account the login says that the device is not signed", async () => {
+  await using place = await Place.make();
+  await place.makeLoggedInBot();
+  await Deno.remove(`${place.folder}/data`, { recursive: true });
+  const { code, stderr } = await place.login("--again");
+  assertEquals(code, 0);
+  assertStringIncludes(stderr, "not signed");
+  assertEquals(await place.read("data/recovery.key"), undefined);
+});
+
+Deno.test("Where the server takes no passwords, the login says what it offers", async () => {
+  await using place = await Place.make();
+  await place.makeBot();
+  const identity_providers = [{ id: "x", name: "Example ID" }];
+  place.homeserver.faults.add({
+    kind: "body",
+    body: { flows: [{ type: "m.login.sso", identity_providers }] },
+    match: { method: "GET", path: /\/login$/ },
+  });
+  const { code, stderr } = await place.login();
+  assertEquals(code, 4);
+  assertMatch(stderr, /no passwords, but m\.login\.sso \(Example ID\).*--token-stdin/);
+});
+
+Deno.test("A token of standard input is taken over, if it is the bot's", async () => {
+  await using place = await Place.make();
+  await place.makeBot();
+  const login = (token: string) =>
+    place.run(["login", "--token-stdin", `--homeserver=${place.url}`], { input: `${token}\n` });
+  const other = await login(place.homeserver.createUser("other").accessToken);
+  assertEquals([other.code, await tokenOf(place)], [4, ""]);
+  const own = await login(place.bot.accessToken);
+  assertEquals([own.code, await tokenOf(place)], [0, place.bot.accessToken], own.stderr);
+  const unknown = await place.run(["login", "--again", "--token-stdin"], { input: "nonsense\n" });
+  assertEquals([unknown.code, await tokenOf(place)], [3, place.bot.accessToken], unknown.stderr);
+});
+
+Deno.test("Lines of .env that are not the login's stay as they are", async () => {
+  await using place = await Place.make();
+  await place.makeBot();
+  await Deno.writeTextFile(
+    `${place.folder}/.env`,
+    "# mine\nOPENWEATHER_KEY='a b'\nMATRIX_USER=@bot:localhost\nMATRIX_URL=\n",
+  );
+  assertEquals((await place.login()).code, 0);
+  const text = await place.read(".env") ?? "";
+  assertMatch(
+    text,
+    /^# mine\nOPENWEATHER_KEY='a b'\nMATRIX_USER=@bot:localhost\nMATRIX_URL=http:\/\/127\.0\.0\.1:\d+\n/,
+  );
+});
+
+Deno.test("A homeserver that is not found or does not answer ends the login with 5, and the mend", async () => {
+  await using place = await Place.make();
+  await place.makeBot();
+  const input = `${PASSWORD}\n`;
+  const unknown = await place.run(["login", "--password-stdin", "--homeserver=localhost"], { input });
+  assertEquals(unknown.code, 5, unknown.stderr);
+  assertStringIncludes(unknown.stderr, "--homeserver");
+  const away = await place.run(["login", "--password-stdin", "--homeserver=http://127.0.0.1:1"], { input });
+  assertEquals(away.code, 5, away.stderr);
+});
+
+Deno.test("Where nobody can be asked, the login says how to hand over the password", async () => {
+  await using place = await Place.make();
+  await place.makeBot();
+  const { code, stderr } = await place.run(["login", `--homeserver=${place.url}`]);
+  assertEquals(code, 2);
+  assertStringIncludes(stderr, "--password-stdin");
+});

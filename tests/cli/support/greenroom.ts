@@ -1,0 +1,117 @@
+/**
+ * The command line as a process, in a folder of its own, with a homeserver in this process.
+ *
+ * @module
+ */
+
+import { Homeserver, type TestUser } from "@greenroom/matrix/testing";
+import { assertEquals } from "@std/assert";
+
+const ENTRY = new URL("../../../src/cli/mod.ts", import.meta.url).pathname;
+
+/** What a process that has ended left behind. */
+export interface Ended {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** What is given to a process. */
+export interface Given {
+  readonly cwd?: string;
+  /** What standard input says. Default: nothing. */
+  readonly input?: string;
+  readonly env?: Record<string, string>;
+}
+
+/** The environment of this process, without what a bot or the command line reads of it. */
+export function plainEnv(): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(Deno.env.toObject()).filter(([name]) => !name.startsWith("MATRIX_")),
+  );
+}
+
+/** Starts `greenroom`. */
+export function startGreenroom(args: readonly string[], { cwd, env }: Given = {}): Deno.ChildProcess {
+  return new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", "--no-check", "--quiet", ENTRY, ...args],
+    cwd,
+    clearEnv: true,
+    env: { ...plainEnv(), NO_COLOR: "1", ...env },
+    ...{ stdin: "piped", stdout: "piped", stderr: "piped" } as const,
+  }).spawn();
+}
+
+/** Runs `greenroom` to its end. */
+export async function greenroom(args: readonly string[], given: Given = {}): Promise<Ended> {
+  const child = startGreenroom(args, given);
+  const writer = child.stdin.getWriter();
+  await writer.write(new TextEncoder().encode(given.input ?? "")).catch(() => {}); // it may have ended
+  await writer.close().catch(() => {});
+  const { code, stdout, stderr } = await child.output();
+  const [out, err] = [stdout, stderr].map((bytes) => new TextDecoder().decode(bytes));
+  return { code, stdout: out ?? "", stderr: err ?? "" };
+}
+
+/** A homeserver, with the account of a bot, and a folder for it. */
+export class Place implements AsyncDisposable {
+  readonly homeserver: Homeserver;
+  readonly url: string;
+  readonly bot: TestUser;
+  /** Where folders of bots are made. */
+  readonly parent: string;
+  /** The folder of the bot. */
+  readonly folder: string;
+
+  private constructor(homeserver: Homeserver, url: string, parent: string) {
+    [this.homeserver, this.url, this.parent, this.folder] = [homeserver, url, parent, `${parent}/bot`];
+    this.bot = homeserver.createUser("bot", { password: PASSWORD });
+  }
+
+  static async make(): Promise<Place> {
+    const homeserver = new Homeserver();
+    return new Place(
+      homeserver,
+      await homeserver.listen(),
+      await Deno.makeTempDir({ prefix: "greenroom-cli-" }),
+    );
+  }
+
+  /** Makes the folder of the bot. */
+  async makeBot(): Promise<void> {
+    const made = await greenroom(["new", "bot", `--user=${this.bot.userId}`], { cwd: this.parent });
+    assertEquals(made.code, 0, made.stderr);
+  }
+
+  /** Makes the folder of the bot, and logs the bot in. */
+  async makeLoggedInBot(): Promise<void> {
+    await this.makeBot();
+    const login = await this.login();
+    assertEquals(login.code, 0, login.stderr);
+  }
+
+  /** Logs the bot in by its password. */
+  async login(...more: string[]): Promise<Ended> {
+    return await this.run(["login", "--password-stdin", `--homeserver=${this.url}`, ...more], {
+      input: `${PASSWORD}\n`,
+    });
+  }
+
+  /** Runs `greenroom` in the folder of the bot. */
+  async run(args: readonly string[], given: Given = {}): Promise<Ended> {
+    return await greenroom(args, { cwd: this.folder, ...given });
+  }
+
+  /** What is in a file of the bot; undefined: there is none. */
+  async read(path: string): Promise<string | undefined> {
+    return await Deno.readTextFile(`${this.folder}/${path}`).catch(() => undefined);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.homeserver.close();
+    await Deno.remove(this.parent, { recursive: true });
+  }
+}
+
+/** The password of the bot; nothing that is printed or written may have it. */
+export const PASSWORD = "correct horse battery";

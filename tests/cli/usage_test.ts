@@ -1,0 +1,54 @@
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { greenroom, startGreenroom } from "./support/greenroom.ts";
+
+Deno.test("greenroom --help lists the commands, and each has a help of its own", async () => {
+  const { code, stdout } = await greenroom(["--help"]);
+  assertEquals(code, 0);
+  const names = [...stdout.matchAll(/^ {2}([a-z]+(?: [a-z]+)*)/gm)].map(([, name = ""]) => name.trim());
+  assert(names.includes("login") && names.includes("doctor"), stdout);
+  for (const name of names) {
+    const help = await greenroom([...name.split(" "), "--help"]);
+    assertEquals([help.code, help.stderr], [0, ""], name);
+    assertStringIncludes(help.stdout, `Usage: greenroom ${name}`);
+  }
+});
+
+Deno.test("What can't be understood ends with 2, on standard error, and says what to look at", async () => {
+  for (
+    const args of [[], ["nothing"], ["login", "--nothing"], ["login", "--user"], ["doctor", "word"], [
+      "doctor",
+      "--",
+      "x",
+    ]]
+  ) {
+    const { code, stdout, stderr } = await greenroom(args);
+    assertEquals([code, stdout], [2, ""], args.join(" "));
+    assertStringIncludes(stderr, "greenroom", args.join(" "));
+  }
+});
+
+Deno.test("A secret on the command line is refused, and not repeated", async () => {
+  const lines = [
+    ["login", "--password=s3cret"],
+    ["login", "--password", "s3cret"],
+    ["login", "--token=s3cret"],
+    ["login", "--recovery-key", "s3cret"],
+    ["login", "-ps3cret"],
+    ["login", "s3cret"],
+    ["s3cret"],
+  ];
+  for (const args of lines) {
+    const { code, stdout, stderr } = await greenroom(args);
+    assertEquals(code, 2, args.join(" "));
+    assert(!`${stdout}${stderr}`.includes("s3cret"), args.join(" "));
+  }
+  assertStringIncludes((await greenroom(["login", "--password=x"])).stderr, "standard input");
+});
+
+Deno.test("A pipe that is closed at the other end ends it quietly", async () => {
+  const child = startGreenroom(["--help"]);
+  await child.stdout.cancel();
+  await child.stdin.close();
+  const stderr = new Response(child.stderr).text();
+  assertEquals([(await child.status).code, await stderr], [141, ""]);
+});
