@@ -9,7 +9,6 @@
  * @module
  */
 
-import { endOwnCode } from "../base/own_code.ts"; // first: bundles begin with it
 import { COMMANDS } from "./commands.ts";
 import {
   findCommand,
@@ -39,8 +38,6 @@ async function main(args: readonly string[], terminal: Terminal): Promise<number
   const { run } = await found.command.load();
   return await run(input) ?? STATUS.DONE;
 }
-
-endOwnCode();
 
 if (import.meta.main) {
   const terminal = new Terminal();

@@ -27,7 +27,7 @@ const layers: Layer[] = [
   {
     name: "cli",
     files: /^src\/cli\//,
-    imports: ["mod", "places"], // as applications do
+    imports: ["mod"], // as applications do
     besides: ["src/appservice/mod.ts", "src/store/kv.ts", "src/store/sqlite.ts"], // entries of the package
   },
   {
