@@ -8,6 +8,7 @@
  */
 
 import { freePort } from "./free_port.ts";
+import { OAuthServer } from "./oauth_server.ts";
 import { installPython } from "./python.ts";
 import { randomSecret, synapseConfig, synapseLogConfig } from "./synapse/config.ts";
 import { registerUser, type SynapseServer } from "./synapse/register_user.ts";
@@ -38,6 +39,8 @@ export interface SynapseOptions {
    * @default {false}
    */
   federates?: boolean;
+  /** The authorization server where its users log in. Default: none; they log in at Synapse itself. */
+  oauth?: OAuthServer;
   /**
    * Takes what is worth telling: that Synapse is being installed.
    *
@@ -91,6 +94,7 @@ export class Synapse implements SynapseServer, AsyncDisposable {
       refreshableAccessTokenLifetime,
       appservices = [],
       federates = false,
+      oauth,
       print = console.log,
     } = options;
     const python = Deno.env.get(INSTALLED_SYNAPSE) ?? await installSynapse(print);
@@ -107,6 +111,7 @@ export class Synapse implements SynapseServer, AsyncDisposable {
       refreshableAccessTokenLifetime,
       appservices,
       federates,
+      oauth,
     });
     const file = `${folder}/homeserver.json`;
     await Deno.writeTextFile(`${folder}/log.json`, JSON.stringify(synapseLogConfig));
@@ -116,6 +121,7 @@ export class Synapse implements SynapseServer, AsyncDisposable {
     const process = stack.use(
       await SynapseProcess.start({ python, app: "homeserver", configs: [file], log, url }),
     );
+    if (oauth !== undefined) oauth.homeserver = url;
     return new Synapse({ baseUrl: url, serverName, sharedSecret }, process, stack.move());
   }
 
@@ -141,16 +147,24 @@ export class Synapse implements SynapseServer, AsyncDisposable {
 }
 
 if (import.meta.main) {
-  await using synapse = await Synapse.start();
+  const isDelegating = Deno.args.includes("--oauth");
+  await using oauth = isDelegating ? await OAuthServer.start() : undefined;
+  await using synapse = await Synapse.start({ oauth });
   const stopped = Promise.withResolvers<void>();
   for (const signal of ["SIGINT", "SIGTERM"] as const) Deno.addSignalListener(signal, stopped.resolve);
+  console.log(`${oauth === undefined ? await admin(synapse) : hint(synapse, oauth)}; stop it with Ctrl-C`);
+  await stopped.promise;
+}
+
+async function admin(synapse: Synapse): Promise<string> {
   const { userId, accessToken } = await registerUser(synapse, {
     localpart: "admin",
     password: "admin",
     admin: true,
   });
-  console.log(
-    `Synapse at ${synapse.baseUrl}, user ${userId}, password admin, token ${accessToken}; stop it with Ctrl-C`,
-  );
-  await stopped.promise;
+  return `Synapse at ${synapse.baseUrl}, user ${userId}, password admin, token ${accessToken}`;
+}
+
+function hint({ baseUrl }: Synapse, { issuer }: OAuthServer): string {
+  return `Synapse at ${baseUrl}, whose users log in at ${issuer}: the page there takes any name`;
 }

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { synapseConfig } from "../../tools/synapse/config.ts";
-import { ALONE, EXCEPTIONS, FEDERATING } from "../../tools/synapse/exceptions.ts";
+import { ALONE, DELEGATING, EXCEPTIONS, FEDERATING } from "../../tools/synapse/exceptions.ts";
 
 /** What each server has to choose, and what is to be said of it: nothing of how it behaves. */
 const OWN = [
@@ -19,8 +19,10 @@ const OWN = [
   "report_stats",
 ];
 
-for (const federates of [false, true]) {
-  Deno.test(`All that differs from Synapse's defaults is on the list of exceptions, ${federates ? "federating" : "alone"}`, () => {
+for (const kind of ["alone", "federating", "delegating"]) {
+  const federates = kind === "federating";
+  const isDelegating = kind === "delegating";
+  Deno.test(`All that differs from Synapse's defaults is on the list of exceptions, ${kind}`, () => {
     const config = synapseConfig({
       folder: "/x",
       port: 1,
@@ -28,11 +30,16 @@ for (const federates of [false, true]) {
       sharedSecret: "x",
       appservices: [],
       federates,
+      oauth: isDelegating ? { issuer: "http://127.0.0.1:2/", secret: "x" } : undefined,
     });
-    const listed = [...EXCEPTIONS, federates ? FEDERATING : ALONE].flatMap(({ settings }) =>
-      Object.keys(settings)
-    );
-    assertEquals(Object.keys(config).toSorted(), [...new Set([...OWN, ...listed])].toSorted());
+    const exceptions = [
+      ...EXCEPTIONS,
+      federates ? FEDERATING : ALONE,
+      ...(isDelegating ? [DELEGATING] : []),
+    ];
+    const listed = exceptions.flatMap(({ settings }) => Object.keys(settings));
+    const own = isDelegating ? [...OWN, "matrix_authentication_service"] : OWN;
+    assertEquals(Object.keys(config).toSorted(), [...new Set([...own, ...listed])].toSorted());
     assertEquals(listed.filter((name) => /cache|rc_message|rc_joins|rc_invites/.test(name)), []);
   });
 }

@@ -6,7 +6,7 @@
  * @module
  */
 
-import { ALONE, EXCEPTIONS, FEDERATING } from "./exceptions.ts";
+import { ALONE, DELEGATING, EXCEPTIONS, FEDERATING } from "./exceptions.ts";
 
 /** Where a Synapse for tests lives. */
 export interface SynapseConfigOptions {
@@ -27,12 +27,14 @@ export interface SynapseConfigOptions {
   appservices: readonly string[];
   /** Whether it talks with other homeservers, on this machine. */
   federates: boolean;
+  /** Where its users log in. Default: at Synapse itself. */
+  oauth?: { readonly issuer: string; readonly secret: string } | undefined;
 }
 
 /** The configuration as an object: JSON is YAML, so that it needs no writer of its own. */
 export function synapseConfig(options: SynapseConfigOptions): Record<string, unknown> {
   const { folder, port, serverName, sharedSecret, refreshableAccessTokenLifetime, appservices } = options;
-  const { federates } = options;
+  const { federates, oauth } = options;
   const config: Record<string, unknown> = {
     server_name: serverName,
     public_baseurl: `http://127.0.0.1:${port}/`,
@@ -53,8 +55,16 @@ export function synapseConfig(options: SynapseConfigOptions): Record<string, unk
     app_service_config_files: appservices,
     suppress_key_server_warning: true,
     report_stats: false,
+    ...(oauth !== undefined && {
+      matrix_authentication_service: { enabled: true, endpoint: oauth.issuer, secret: oauth.secret },
+    }),
   };
-  for (const { settings } of [...EXCEPTIONS, federates ? FEDERATING : ALONE]) {
+  const exceptions = [
+    ...EXCEPTIONS,
+    federates ? FEDERATING : ALONE,
+    ...(oauth === undefined ? [] : [DELEGATING]),
+  ];
+  for (const { settings } of exceptions) {
     for (const [name, value] of Object.entries(settings)) {
       config[name] = isObject(value) ? { ...config[name] as object, ...value } : value;
     }

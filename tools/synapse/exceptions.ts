@@ -86,6 +86,18 @@ export const FEDERATING: Exception = {
   why: "The other homeserver is on this machine, and signs its certificate itself.",
 };
 
+/** The settings of those whose users log in at an authorization server, beside its address and secret. */
+export const DELEGATING: Exception = {
+  settings: {
+    password_config: { enabled: false },
+    enable_registration: false,
+    enable_registration_without_verification: false,
+    login_via_existing_session: { enabled: false },
+    enable_3pid_changes: false,
+  },
+  why: "Synapse starts with an authorization server only where nobody can log in otherwise.",
+};
+
 /** The users that have no rate limits, and why. `newUser()` of the tests takes the reason's name. */
 export const UNLIMITED_USERS = {
   people: "People in tests say in seconds what takes people minutes: limits are what bots meet.",
