@@ -70,6 +70,7 @@ export {
   MissingPermissionError,
   ValueError,
 } from "./src/errors/matrix_error.ts";
+export { OAuthError, type OAuthErrorInit } from "./src/errors/oauth_error.ts";
 export {
   AuthenticationNeededError,
   MatrixRequestError,

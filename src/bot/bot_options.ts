@@ -180,6 +180,7 @@ const ALONE: OptionNames<BotOptions> = {
   ...{ encryption: true, encryptionBlacklist: true },
   ...{ fillMemberEventCallback: true, deliver: true, maxPendingHandlers: true, closeTimeout: true },
   ...{ accessToken: true, refreshToken: true, expiresIn: true, onTokensRefreshed: true, findTokens: true },
+  ...{ revokeTokens: true },
   ...{ fetch: true, log: true, clock: true, retry: true, requestTimeout: true, maxResponseSize: true },
   ...{ userAgent: true, asUserId: true, asDeviceId: true },
 };

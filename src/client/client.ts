@@ -2842,6 +2842,8 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @returns The server's answer, tokens included: keep it secret.
    * @throws {ForbiddenError} If the password or token is wrong.
    * @throws {UserDeactivatedError} If there is no such user any more.
+   * @throws {UnrecognizedError} If the server offers OAuth 2.0 only; the message says so. See
+   *   `loginByDeviceCode()` of `@greenroom/matrix/oauth`.
    * @throws {ValueError} If a password login has no password or no user.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3login | POST /login}
    * @example
@@ -2860,7 +2862,8 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
 
   /**
    * Logs out: the token, the device and its keys become void. If the client syncs, that ends
-   * before, and `start()` resolves; should the server refuse, it goes on.
+   * before, and `start()` resolves; should the server refuse, it goes on. A session by OAuth 2.0 has its
+   * tokens revoked.
    *
    * @param options Whether to forget the token, and request options.
    * @throws {UnknownTokenError} If the token is void already.

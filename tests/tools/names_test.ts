@@ -1,8 +1,8 @@
 import { assertEquals } from "@std/assert";
 import { type ExportedMember, exportedSymbols } from "../../tools/docs/exported.ts";
 
-/** What types have in capitals, as the contract's types do. */
-const IN_TYPES = /HTTPAPI|ContentURI|API(?![a-z])|ID(?![a-z])/g;
+/** What types have in capitals, as the contract's types do; and OAuth, whose name it is. */
+const IN_TYPES = /OAuth|HTTPAPI|ContentURI|API(?![a-z])|ID(?![a-z])/g;
 
 /** Constants, and names of JavaScript, of WebRTC and of registrations. */
 const NOT_OURS = /^([A-Z][A-Z0-9_]*|toJSON|sdpMLineIndex|exclusive)$/;

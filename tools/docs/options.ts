@@ -29,6 +29,13 @@ const PAGES: Readonly<Record<string, readonly string[]>> = {
   "docs/encryption/overview.md": ["EncryptionOptions", "EnsureVerifiedOptions"],
   "docs/encryption/verification.md": ["OwnerVerificationOptions"],
   "docs/hosts/deploy.md": ["WakeOptions", "RegisterWakeOptions", "SyncOnceOptions"],
+  "docs/login.md": [
+    "OAuthLoginOptions",
+    "DeviceCodeLoginOptions",
+    "AuthorizationCodeLoginOptions",
+    "SsoLoginOptions",
+    "AccountManagementOptions",
+  ],
   "docs/stores.md": ["ClientLeaseOptions", "SqliteOptions", "KvOptions"],
   "docs/appservices.md": ["AppserviceOptions", "CreateRegistrationOptions"],
 };

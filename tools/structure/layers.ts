@@ -51,6 +51,12 @@ const layers: Layer[] = [
     imports: ["names", "client", "encryption", "actors", "api", "store", "ground", "places"],
   },
   {
+    name: "oauth",
+    files: /^src\/oauth\//,
+    imports: ["names", "api", "store", "ground", "places"],
+    types: ["client"],
+  },
+  {
     name: "client",
     files: /^src\/client\//,
     imports: ["encryption", "kernel", "actors", "api", "crypto", "store", "ground", "places", "names"],

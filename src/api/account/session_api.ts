@@ -18,7 +18,7 @@ import type {
 import { LoginType, type Open } from "../../types/enums.ts";
 import type { DeviceID, UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
-import { followLogin, forgetLogin, storeLogin } from "./store_login.ts";
+import { followLogin, forgetLogin, storeLogin, throwExplained } from "./store_login.ts";
 import { authenticated, type AuthenticationOptions } from "./uia.ts";
 
 const LOGIN = "/_matrix/client/v3/login";
@@ -142,6 +142,8 @@ export interface SessionAPI {
    * @returns The server's answer, tokens included: keep it secret.
    * @throws {ForbiddenError} If the password or token is wrong.
    * @throws {UserDeactivatedError} If there is no such user any more.
+   * @throws {UnrecognizedError} If the server offers OAuth 2.0 only; the message says so. See
+   *   `loginByDeviceCode()` of `@greenroom/matrix/oauth`.
    * @throws {ValueError} If a password login has no password or no user.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3login | POST /login}
    * @example
@@ -160,7 +162,8 @@ export interface SessionAPI {
 
   /**
    * Logs out: the token, the device and its keys become void. If the client syncs, that ends
-   * before, and `start()` resolves; should the server refuse, it goes on.
+   * before, and `start()` resolves; should the server refuse, it goes on. A session by OAuth 2.0 has its
+   * tokens revoked.
    *
    * @param options Whether to forget the token, and request options.
    * @throws {UnknownTokenError} If the token is void already.
@@ -231,13 +234,13 @@ export function sessionAPI(session: Session): SessionAPI {
         asService ? loginAsService : login,
         { path: {}, body },
         requestOptions,
-      );
+      ).catch((error) => throwExplained(error, http));
       if (updateHsUrl) followLogin(session, response);
       if (storeAccessToken) storeLogin(session, response);
       return response;
     },
     async logout({ clearAccessToken = true, ...options } = {}) {
-      await http[CALL](logout, { path: {} }, options);
+      await (http.revokeTokens?.() ?? http[CALL](logout, { path: {} }, options));
       if (clearAccessToken) forgetLogin(session);
     },
     async logoutAll({ clearAccessToken = true, ...options } = {}) {

@@ -1,12 +1,13 @@
 /**
- * What a client makes of a login: from then on it acts as the user who logged in.
+ * What a client makes of a login: from then on it acts as the user who logged in. And why there was none.
  *
  * @module
  */
 
 import type { LoginResponse } from "../../types/api/login.ts";
 import type { DeviceID, UserID } from "../../types/ids.ts";
-import { checkedBaseUrl, type Session } from "../http/mod.ts";
+import { checkedBaseUrl, type HTTPAPI, type Session } from "../http/mod.ts";
+import { UnrecognizedError } from "../../errors/request_errcodes.ts";
 
 /** What a login or a registration says of the new session. */
 export interface NewSession {
@@ -62,4 +63,16 @@ export function followLogin(session: Session, { well_known }: LoginResponse): vo
   http.log.warn("Kept the homeserver's address: the one that came with the login can't be used", {
     operation: "login",
   });
+}
+
+/** Why a login has failed; of a server that knows none any more, also what to call. */
+export async function throwExplained(error: unknown, http: HTTPAPI): Promise<never> {
+  if (error instanceof UnrecognizedError) {
+    const metadata = http.request("GET", "/_matrix/client/v1/auth_metadata", { retry: false });
+    if (await metadata.then(() => true, () => false)) {
+      error.message +=
+        "; this server offers OAuth 2.0 only: call loginByDeviceCode() of @greenroom/matrix/oauth";
+    }
+  }
+  throw error;
 }

@@ -60,7 +60,8 @@ export interface EndedTokens {
   /**
    * How they have ended:
    *
-   * - `expired`: the access token has expired; the refresh token is used next, if nothing is found.
+   * - `expired`: the access token has expired; if nothing is found, the refresh token is used next, or there is
+   *   none, and the access token is used as it is.
    * - `soft-logout`: there is no refresh token either, or the homeserver refuses it; the device is
    *   still there, and a login with its ID goes on with it.
    * - `logout`: the homeserver does not know the access token. If another process has not replaced it,
@@ -128,7 +129,7 @@ export class Credentials {
 
   /** Whether the access token has expired, as the server said, and there is a way to a new one. */
   get stale(): boolean {
-    const { refreshToken, expiresIn } = this.#tokens;
+    const { refreshToken = this.#given.findTokens, expiresIn } = this.#tokens;
     return refreshToken !== undefined && expiresIn !== undefined &&
       elapsed(this.#clock.now(), this.#takenAt) >= expiresIn;
   }

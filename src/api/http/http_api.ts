@@ -153,6 +153,11 @@ export class HTTPAPI {
     return this.#options.maxResponseSize ?? 256 * 2 ** 20;
   }
 
+  /** What ends the session in place of the homeserver; undefined: nothing does. */
+  get revokeTokens(): (() => Promise<void>) | undefined {
+    return this.#options.revokeTokens;
+  }
+
   /** Whether a refresh token is held. */
   get isRefreshable(): boolean {
     return this.#credentials.renewable;

@@ -81,6 +81,11 @@ export interface HTTPAPIOptions {
    * ```
    */
   findTokens?: FindTokens;
+  /**
+   * Ends the session when the client logs out, where its tokens are not those of `login()`: an OAuth 2.0 server
+   * has no other logout. Default: the homeserver is asked to end it.
+   */
+  revokeTokens?: () => Promise<void>;
   /** What sends the requests. Default: the global `fetch`. */
   fetch?: typeof fetch;
   /**
@@ -119,7 +124,15 @@ export interface HTTPAPIOptions {
 /** The names of the transport's options. */
 export const HTTP_OPTIONS: OptionNames<HTTPAPIOptions> = {
   ...{ baseUrl: true, accessToken: true, refreshToken: true, expiresIn: true, onTokensRefreshed: true },
-  ...{ findTokens: true, fetch: true, log: true, clock: true, retry: true, requestTimeout: true },
+  ...{
+    findTokens: true,
+    revokeTokens: true,
+    fetch: true,
+    log: true,
+    clock: true,
+    retry: true,
+    requestTimeout: true,
+  },
   ...{ maxResponseSize: true, userAgent: true, asUserId: true, asDeviceId: true },
 };
 

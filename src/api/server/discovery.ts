@@ -117,7 +117,8 @@ function checkSecrecy(homeserver: URL, host: string): void {
   );
 }
 
-function isLoopback(host: string): boolean {
+/** Whether a host is this machine. */
+export function isLoopback(host: string): boolean {
   return /^(.*\.)?localhost$|^127(\.\d{1,3}){3}$|^\[::1\]$/.test(host);
 }
 

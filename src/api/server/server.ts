@@ -10,7 +10,7 @@
 import { CALL, endpoint, field, fields, jsonObject, type RequestOptions, type Session } from "../http/mod.ts";
 
 export { freshFilter, type SyncAPI, syncAPI, type SyncOptions } from "./sync.ts";
-export { discover, type DiscoverOptions, homeserverOf } from "./discovery.ts";
+export { discover, type DiscoverOptions, homeserverOf, isLoopback } from "./discovery.ts";
 export {
   type ThirdPartyAPI,
   thirdPartyAPI,

@@ -1,0 +1,263 @@
+/**
+ * What is asked of an authorization server. The protocol is that of `oauth4webapi`, which is loaded when one
+ * is asked first; its errors become ours, without anything secret in them.
+ *
+ * @see {@link https://www.rfc-editor.org/rfc/rfc6749 | OAuth 2.0}
+ * @module
+ */
+
+import type * as oauth from "oauth4webapi";
+import type { Tokens } from "../api/http/mod.ts";
+import type { Clock } from "../base/clock.ts";
+import { MatrixError, printable } from "../errors/matrix_error.ts";
+import { OAuthError } from "../errors/oauth_error.ts";
+import { NetworkError } from "../errors/request_error.ts";
+import { ServiceResponseError } from "../errors/service_response_error.ts";
+import { boundedFetch } from "./bounded_fetch.ts";
+import { type AuthMetadata, isLocal } from "./metadata.ts";
+
+type Library = typeof oauth;
+
+/** How requests are sent. */
+export interface Transport {
+  readonly fetch: typeof fetch;
+  readonly clock: Clock;
+}
+
+/** What a request to the server needs of the library. */
+interface Ask {
+  readonly library: Library;
+  readonly server: oauth.AuthorizationServer;
+  readonly client: oauth.Client;
+  readonly auth: oauth.ClientAuth;
+  readonly options: oauth.HttpRequestOptions<"POST", URLSearchParams>;
+}
+
+/** The longest token, in characters. */
+const MAX_TOKEN = 16_384;
+
+/** Refusals of a server that has a fault itself. */
+const FAULTS = ["server_error", "temporarily_unavailable", "slow_down"];
+
+/** One client of an authorization server. */
+export class AuthorizationServer {
+  /** What the server says of itself. */
+  readonly metadata: AuthMetadata;
+  /** By what the server knows this client. */
+  readonly clientId: string;
+  readonly #transport: Transport;
+
+  /**
+   * @param metadata What the server says of itself.
+   * @param clientId The ID of the client.
+   * @param transport How requests are sent.
+   */
+  constructor(metadata: AuthMetadata, clientId: string, transport: Transport) {
+    [this.metadata, this.clientId, this.#transport] = [metadata, clientId, transport];
+  }
+
+  /** Begins a login by device code. */
+  async authorizeDevice(scope: string, signal?: AbortSignal): Promise<oauth.DeviceAuthorizationResponse> {
+    return await this.#ask("begin the login", signal, async ({ library, server, client, auth, options }) => {
+      const answer = await library.deviceAuthorizationRequest(server, client, auth, { scope }, options);
+      return await library.processDeviceAuthorizationResponse(server, client, answer);
+    });
+  }
+
+  /** Asks whether the user has agreed to a login by device code. */
+  async redeemDeviceCode(deviceCode: string, signal?: AbortSignal): Promise<Tokens> {
+    return await this.#ask("log in", signal, async ({ library, server, client, auth, options }) => {
+      const answer = await library.deviceCodeGrantRequest(server, client, auth, deviceCode, options);
+      return tokensOf(await library.processDeviceCodeResponse(server, client, answer));
+    });
+  }
+
+  /** Where a user agrees to a login by authorization code, and what the response is checked with. */
+  async authorizationUrl(scope: string, redirectUri: string): Promise<Authorization> {
+    const library = await import("oauth4webapi");
+    const [state, verifier] = [library.generateRandomState(), library.generateRandomCodeVerifier()];
+    const url = new URL(this.metadata.authorization_endpoint ?? "");
+    const params = {
+      response_type: "code",
+      response_mode: "query",
+      client_id: this.clientId,
+      redirect_uri: redirectUri,
+      scope,
+      state,
+      code_challenge: await library.calculatePKCECodeChallenge(verifier),
+      code_challenge_method: "S256",
+    };
+    for (const [name, value] of Object.entries(params)) url.searchParams.set(name, value);
+    return { url: url.href, redirectUri, state, verifier };
+  }
+
+  /** Takes the tokens for a response to the client's redirect URI. */
+  async redeemCode(
+    response: URL,
+    { redirectUri, state, verifier }: Authorization,
+    signal?: AbortSignal,
+  ): Promise<Tokens> {
+    return await this.#ask("log in", signal, async ({ library, server, client, auth, options }) => {
+      const params = library.validateAuthResponse(server, client, response, state);
+      const answer = await library.authorizationCodeGrantRequest(
+        server,
+        client,
+        auth,
+        params,
+        redirectUri,
+        verifier,
+        options,
+      );
+      return tokensOf(await library.processAuthorizationCodeResponse(server, client, answer));
+    });
+  }
+
+  /** Takes the next pair of tokens for a refresh token. */
+  async refresh(refreshToken: string): Promise<Tokens> {
+    return await this.#ask("refresh the tokens", undefined, async (ask) => {
+      const { library, server, client, auth, options } = ask;
+      const answer = await library.refreshTokenGrantRequest(server, client, auth, refreshToken, options);
+      return tokensOf(await library.processRefreshTokenResponse(server, client, answer));
+    });
+  }
+
+  /** Ends the session that a token belongs to. */
+  async revoke(token: string, hint: "access_token" | "refresh_token"): Promise<void> {
+    await this.#ask("revoke the tokens", undefined, async ({ library, server, client, auth, options }) => {
+      const additionalParameters = { token_type_hint: hint };
+      const all = { ...options, additionalParameters };
+      const answer = await library.revocationRequest(server, client, auth, token, all);
+      await library.processRevocationResponse(answer);
+    });
+  }
+
+  async #ask<Result>(
+    action: string,
+    signal: AbortSignal | undefined,
+    ask: (ask: Ask) => Promise<Result>,
+  ): Promise<Result> {
+    const library = await import("oauth4webapi");
+    const options = requestOptions(library, this.#transport, { action, signal, metadata: this.metadata });
+    const client = { client_id: this.clientId };
+    // The library's type has more members than are read here, and lists that could be written to.
+    const server = this.metadata as unknown as oauth.AuthorizationServer;
+    try {
+      return await ask({ library, server, client, auth: library.None(), options });
+    } catch (error) {
+      throw await explained(library, error, action);
+    }
+  }
+}
+
+/** A login by authorization code that has begun. */
+export interface Authorization {
+  /** Where the user agrees. */
+  readonly url: string;
+  /** Where the response goes. */
+  readonly redirectUri: string;
+  /** What the response must repeat. */
+  readonly state: string;
+  /** Proves that it was begun here. */
+  readonly verifier: string;
+}
+
+/**
+ * Registers a client.
+ *
+ * @returns Its ID.
+ */
+export async function register(
+  metadata: AuthMetadata,
+  client: Readonly<Record<string, string | readonly string[]>>,
+  transport: Transport,
+  signal?: AbortSignal,
+): Promise<string> {
+  const library = await import("oauth4webapi");
+  const action = "register the client";
+  try {
+    const answer = await library.dynamicClientRegistrationRequest(
+      metadata as unknown as oauth.AuthorizationServer, // as above
+      client as Record<string, string>,
+      requestOptions(library, transport, { action, signal, metadata }),
+    );
+    const { client_id: id } = await library.processDynamicClientRegistrationResponse(answer);
+    if (id.length <= MAX_TOKEN) return id;
+  } catch (error) {
+    throw await explained(library, error, action);
+  }
+  throw strange(action, "the ID of the client is too long");
+}
+
+function requestOptions<Body = URLSearchParams>(
+  library: Library,
+  { fetch, clock }: Transport,
+  { action, signal, metadata }: {
+    readonly action: string;
+    readonly signal: AbortSignal | undefined;
+    readonly metadata: AuthMetadata;
+  },
+): oauth.HttpRequestOptions<"POST", Body> {
+  return {
+    signal,
+    [library.customFetch]: boundedFetch(fetch, clock, action) as oauth.HttpRequestOptions<
+      "POST",
+      Body
+    >[typeof library.customFetch],
+    [library.allowInsecureRequests]: isLocal(metadata.issuer),
+  };
+}
+
+/** The tokens in an answer, if they can be used. */
+function tokensOf(answer: oauth.TokenEndpointResponse): Tokens {
+  const { access_token: accessToken, refresh_token: refreshToken, expires_in: seconds } = answer;
+  const action = "use the tokens of the authorization server";
+  if (answer.token_type !== "bearer") throw strange(action, "they are not of the type Bearer");
+  for (const token of [accessToken, refreshToken ?? ""]) {
+    if (token.length > MAX_TOKEN) throw strange(action, "a token is too long");
+  }
+  if (!/^[\x21-\x7e]+$/.test(accessToken)) {
+    throw strange(action, "the access token holds characters that no token has");
+  }
+  // 0 would have every request refresh them.
+  return { accessToken, refreshToken, expiresIn: seconds ? seconds * 1_000 : undefined };
+}
+
+/** An error of the library in our words: its causes hold answers, and so tokens. */
+async function explained(library: Library, error: unknown, action: string): Promise<unknown> {
+  if (error instanceof MatrixError || error instanceof DOMException) return error;
+  if (error instanceof library.ResponseBodyError || error instanceof library.AuthorizationResponseError) {
+    return refused(action, error.error, error.error_description);
+  }
+  if (error instanceof library.WWWAuthenticateChallengeError) {
+    const body = await error.response.json().catch(() => ({}));
+    return refused(action, String(body.error ?? "invalid_client"), body.error_description);
+  }
+  return strange(
+    action,
+    error instanceof Error ? printable(error.message, 200) : "the answer makes no sense",
+  );
+}
+
+function refused(action: string, error: string, description: unknown): OAuthError {
+  const text = typeof description === "string" ? `: ${printable(description, 200)}` : "";
+  return new OAuthError(
+    `Cannot ${action}: the authorization server has refused (${printable(error, 100)}${text})`,
+    { code: "OAUTH_REFUSED", error: printable(error, 100) },
+  );
+}
+
+/** The error for an answer that is not what was asked for. */
+export function strange(action: string, state: string): OAuthError {
+  return new OAuthError(`Cannot ${action}: ${state}`, { code: "OAUTH_RESPONSE" });
+}
+
+/** Whether a server has refused for good. */
+export function isFinal(error: unknown): error is OAuthError {
+  return error instanceof OAuthError && error.code === "OAUTH_REFUSED" && !FAULTS.includes(error.error ?? "");
+}
+
+/** The error of a server that may answer another time: so requests are tried again, and a sync goes on. */
+export function passing(error: unknown): unknown {
+  if (!(error instanceof OAuthError || error instanceof ServiceResponseError)) return error;
+  return new NetworkError(error.message, { cause: error });
+}

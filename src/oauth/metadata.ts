@@ -1,0 +1,213 @@
+/**
+ * The metadata of a homeserver's authorization server: asked for, and not believed before each field was
+ * looked at.
+ *
+ * @see
+ * {@link https://spec.matrix.org/v1.18/client-server-api/#get_matrixclientv1auth_metadata | GET /auth_metadata}
+ * @module
+ */
+
+import { CALL, endpoint, type HTTPAPI, jsonObject } from "../api/http/mod.ts";
+import { isLoopback } from "../api/server/server.ts";
+import { OAuthError } from "../errors/oauth_error.ts";
+import { UnrecognizedError } from "../errors/request_errcodes.ts";
+import { MatrixRequestError } from "../errors/request_error.ts";
+import type { JsonObject } from "../types/json.ts";
+
+/** The grants that a login may use, as they are called in the metadata. */
+export const DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code";
+
+/** The largest metadata, in bytes. */
+export const MAX_METADATA = 1 << 16;
+/** The longest address in it, in characters. */
+const MAX_URL = 2_048;
+/** The most values of a list in it, and the longest of them, in characters. */
+const MAX_VALUES = 100;
+const MAX_VALUE = 200;
+
+/** What a homeserver says of its authorization server; the names are those of RFC 8414 and of Matrix. */
+export interface AuthMetadata {
+  /** Names the authorization server: an address without query and fragment. */
+  readonly issuer: string;
+  /** Gives tokens. */
+  readonly token_endpoint: string;
+  /** Where a user agrees, in a browser. Undefined: there is no login by authorization code. */
+  readonly authorization_endpoint?: string;
+  /** Registers clients. Undefined: a client needs an ID from the server's administration. */
+  readonly registration_endpoint?: string;
+  /** Ends sessions. Undefined: nothing does but the account management. */
+  readonly revocation_endpoint?: string;
+  /** Begins a login by device code. Undefined: there is none. */
+  readonly device_authorization_endpoint?: string;
+  /** Where a user manages the account, in a browser. Undefined: there is no such page. */
+  readonly account_management_uri?: string;
+  /** What that page can be opened for, like `org.matrix.device_view`. */
+  readonly account_management_actions_supported?: readonly string[];
+  /** The grants. Undefined: the server does not say. */
+  readonly grant_types_supported?: readonly string[];
+  /** The types of response, of which `code` is needed. Undefined: the server does not say. */
+  readonly response_types_supported?: readonly string[];
+  /** How the response comes, like `query`. Undefined: the server does not say. */
+  readonly response_modes_supported?: readonly string[];
+  /** The challenges of PKCE, of which `S256` is needed. Undefined: the server does not say. */
+  readonly code_challenge_methods_supported?: readonly string[];
+  /** The values of `prompt`, like `create`. Undefined: the server does not say. */
+  readonly prompt_values_supported?: readonly string[];
+  /** The scopes. Undefined: the server does not say. */
+  readonly scopes_supported?: readonly string[];
+  /** Whether the response of a login by authorization code names its issuer. Default: false. */
+  readonly authorization_response_iss_parameter_supported?: boolean;
+}
+
+const OPTIONAL_ENDPOINTS = [
+  ...["authorization_endpoint", "registration_endpoint", "revocation_endpoint"],
+  ...["device_authorization_endpoint", "account_management_uri"],
+];
+const LISTS = [
+  ...["account_management_actions_supported", "grant_types_supported", "response_types_supported"],
+  ...["response_modes_supported", "code_challenge_methods_supported", "prompt_values_supported"],
+  "scopes_supported",
+];
+
+const parse = (body: unknown, request: string): AuthMetadata => checkedMetadata(jsonObject(body, request));
+
+const stable = endpoint("getAuthMetadata", "GET", "/_matrix/client/v1/auth_metadata", parse, { auth: false });
+const unstable = endpoint(
+  "getAuthMetadata",
+  "GET",
+  "/_matrix/client/unstable/org.matrix.msc2965/auth_metadata",
+  parse,
+  { auth: false },
+);
+
+/** The metadata, and how the server spells what was stable later. */
+export interface ServerMetadata {
+  readonly metadata: AuthMetadata;
+  /** Whether the server knows only the names from before the specification had them. */
+  readonly isUnstable: boolean;
+}
+
+/**
+ * Asks a homeserver for the metadata of its authorization server.
+ *
+ * @throws {OAuthError} If it has none, or a field can't be used.
+ */
+export async function readMetadata(http: HTTPAPI, signal?: AbortSignal): Promise<ServerMetadata> {
+  for (const [path, isEarly] of [[stable, false], [unstable, true]] as const) {
+    try {
+      const metadata = await http[CALL](path, { path: {} }, { signal });
+      return { metadata, isUnstable: isEarly || knowsOnlyUnstable(metadata) };
+    } catch (error) {
+      const isAbsent = error instanceof MatrixRequestError &&
+        (error.status === 404 || error instanceof UnrecognizedError);
+      if (!isAbsent) throw error;
+    }
+  }
+  throw new OAuthError(
+    "Cannot log in by OAuth 2.0: the homeserver does not offer it; use client.login()",
+    { code: "OAUTH_UNSUPPORTED" },
+  );
+}
+
+function knowsOnlyUnstable({ scopes_supported: scopes = [] }: AuthMetadata): boolean {
+  return scopes.some((scope) => scope.startsWith("urn:matrix:org.matrix.msc2967.client:")) &&
+    !scopes.some((scope) => scope.startsWith("urn:matrix:client:"));
+}
+
+/**
+ * The fields of a server's metadata that are used here, each of which is what it has to be.
+ *
+ * @throws {OAuthError} If one is not, or is missing.
+ */
+function checkedMetadata(body: JsonObject): AuthMetadata {
+  const issuer = checkedUrl("issuer", body.issuer);
+  if (/[?#]/.test(issuer)) throw unusable("issuer", "has a query or a fragment");
+  const mayBeClear = isLocal(issuer);
+  const checked: Record<string, unknown> = {
+    issuer,
+    token_endpoint: checkedUrl("token_endpoint", body.token_endpoint, mayBeClear),
+  };
+  for (const name of OPTIONAL_ENDPOINTS) {
+    const url = body[name];
+    if (url !== undefined && url !== null) checked[name] = checkedUrl(name, url, mayBeClear);
+  }
+  for (const name of LISTS) {
+    const list = body[name];
+    if (list !== undefined && list !== null) checked[name] = checkedList(name, list);
+  }
+  const names = body.authorization_response_iss_parameter_supported ?? false;
+  if (typeof names !== "boolean") {
+    throw unusable("authorization_response_iss_parameter_supported", "is no boolean");
+  }
+  return { ...checked, authorization_response_iss_parameter_supported: names } as unknown as AuthMetadata;
+}
+
+function checkedUrl(name: string, value: unknown, mayBeClear = true): string {
+  if (value === undefined || value === null) throw unusable(name, "is missing");
+  if (typeof value !== "string") throw unusable(name, `is of type ${typeof value}, and no text`);
+  if (value.length > MAX_URL) throw unusable(name, `has more than ${MAX_URL} characters`);
+  const url = URL.parse(value);
+  if (url === null) throw unusable(name, "is no absolute URL");
+  if (url.protocol !== "https:" && !(mayBeClear && isLocal(value))) {
+    throw unusable(name, "is not https: all on the way could read what goes there");
+  }
+  if (url.username !== "" || url.password !== "") throw unusable(name, "has a user name or a password");
+  if (name !== "account_management_uri" && value.includes("#")) throw unusable(name, "has a fragment");
+  return value;
+}
+
+/** Whether an address is of plain http, and of this machine. */
+export function isLocal(url: string): boolean {
+  const parsed = URL.parse(url);
+  return parsed?.protocol === "http:" && isLoopback(parsed.hostname);
+}
+
+function checkedList(name: string, value: unknown): readonly string[] {
+  if (!Array.isArray(value)) throw unusable(name, "is no list");
+  if (value.length > MAX_VALUES) throw unusable(name, `has more than ${MAX_VALUES} values`);
+  if (!value.every((each) => typeof each === "string" && each.length <= MAX_VALUE)) {
+    throw unusable(name, `has a value that is no text of at most ${MAX_VALUE} characters`);
+  }
+  return value;
+}
+
+function unusable(name: string, state: string): OAuthError {
+  return new OAuthError(
+    `Cannot use the metadata of the authorization server: ${name} ${state}; tell the homeserver's administrator`,
+    { code: "OAUTH_METADATA" },
+  );
+}
+
+/**
+ * Makes sure that there is an endpoint.
+ *
+ * @throws {OAuthError} If the server has none.
+ */
+export function needsEndpoint(
+  metadata: AuthMetadata,
+  name: keyof AuthMetadata & `${string}_endpoint`,
+  mend: string,
+): void {
+  if (metadata[name] === undefined) throw lacking(name, mend);
+}
+
+/**
+ * Makes sure that a list of the metadata has a value, or that there is no such list.
+ *
+ * @throws {OAuthError} If it has not.
+ */
+export function needsValue(
+  metadata: AuthMetadata,
+  name: keyof AuthMetadata & `${string}s_supported`,
+  value: string,
+  mend: string,
+): void {
+  if (metadata[name]?.includes(value) ?? true) return;
+  throw lacking(`${value} in ${name}`, mend);
+}
+
+function lacking(what: string, mend: string): OAuthError {
+  return new OAuthError(`Cannot use OAuth 2.0: the authorization server has no ${what}; ${mend}`, {
+    code: "OAUTH_UNSUPPORTED",
+  });
+}
