@@ -299,8 +299,8 @@ export class Bot<C extends Context = Context> extends Composer<C> {
 
   /**
    * Sets the handler for errors that functions throw, in place of the log and `HANDLER_ERROR`. The
-   * end of a conversation is no error. Before that, the bot tells the sender of a command that it
-   * has failed: with `saysFailures: false` the handler does that.
+   * end of a conversation is no error. If the handler says nothing, the bot tells the sender of a command
+   * that it has failed, unless `saysFailures` is false.
    *
    * @param handler Called with what was thrown, and the context of the function.
    * @returns This bot.
@@ -608,7 +608,7 @@ export interface Bot<C extends Context = Context> {
   /**
    * Adds middleware whose errors go to a handler, and to none outside. The end of a conversation or
    * of the bot is not such an error. A promise that a function does not await is outside of the
-   * boundary: its error goes to `bot.catch()`.
+   * boundary: its error goes to `bot.catch()`. What the user of a command hears of it, the handler says.
    *
    * @param handler Called with what was thrown; `next()` goes on with what comes after the boundary.
    * @param middleware The functions, or composers with functions.

@@ -54,13 +54,19 @@ export class BotLife {
   /** Logs in the first time, and begins to listen. */
   async open(): Promise<void> {
     this.#updates.listen();
-    const opening = this.#opened ??= this.#made.account?.open(this.#kit.client) ?? Promise.resolve();
+    const opening = this.#opened ??= this.#openAccount();
     try {
       await opening;
     } catch (error) {
       this.#opened = undefined;
       throw error;
     }
+  }
+
+  async #openAccount(): Promise<void> {
+    const { account, store } = this.#made;
+    await store?.getMany([]); // if it can't be opened, the client is not used yet, and the next start tries again
+    await account?.open(this.#kit.client);
   }
 
   /** Waits until the bot may speak. */
@@ -136,7 +142,7 @@ export class BotLife {
         client.log.debug("The device could not be remembered", { error })
       );
     }
-    this.#announce("The bot has started", { user: client.mxid });
+    this.#announce("The bot has started: bot.start() resolves when it stops", { user: client.mxid });
     try {
       await Promise.race([timers.run(signal), aborted(ending)]);
     } catch (error) {

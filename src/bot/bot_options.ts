@@ -39,7 +39,10 @@ export interface BotBehaviour extends AccessOptions {
    * functions like any message. Default: `ignore`.
    */
   unknownCommands?: "answer" | "ignore";
-  /** Whether the bot tells a user that a command has failed. Default: true. */
+  /**
+   * Whether the bot tells a user that a command has failed, where no function has caught that, and `bot.catch()`
+   * says nothing. Default: true.
+   */
   saysFailures?: boolean;
   /**
    * Whether to accept invitations: of all who are heard, of none, or as a function says. Who has

@@ -105,7 +105,7 @@ export class CommandFinder {
     const chosen = typeof rest === "string" ? chosenOf(commands, { name, rest }) : undefined;
     const command = chosen?.command ?? commands.find(({ names }) => names.includes(name));
     if (command === undefined) {
-      if (commands.some((each) => isPartOf(each, name))) {
+      if (commands.some((each) => !each.isHidden && isPartOf(each, name))) {
         return { command: HELP, given: { args: { command: name } } };
       }
       if (this.#kit.behaviour.unknownCommands !== "answer" || !isAddressed) return undefined;

@@ -324,7 +324,7 @@ export class Composer<C extends Context = Context> {
   /**
    * Adds middleware whose errors go to a handler, and to none outside. The end of a conversation or
    * of the bot is not such an error. A promise that a function does not await is outside of the
-   * boundary: its error goes to `bot.catch()`.
+   * boundary: its error goes to `bot.catch()`. What the user of a command hears of it, the handler says.
    *
    * @param handler Called with what was thrown; `next()` goes on with what comes after the boundary.
    * @param middleware The functions, or composers with functions.

@@ -81,6 +81,7 @@ export {
   type BotMedia,
   BotRoom,
   type BotRoomOptions,
+  type BotSendOptions,
   type CaptionOptions,
   type ChoiceLabels,
   type ConfirmOptions,

@@ -18,6 +18,7 @@ import { ALWAYS } from "./conversations/conversations.ts";
 import {
   ConversationEndedError,
   editedEvent,
+  hasSaid,
   isCutOff,
   type KeptEvent,
   keptOf,
@@ -171,9 +172,27 @@ export class Updates {
       unawaited: (error) => this.#failedUnawaited(error, { run, update, found }),
     });
     if (found === undefined) return this.#middleware(c, NOTHING);
-    if (!isBuiltIn(found.command)) return this.#middleware(c, NOTHING).then(() => this.#noteReached(found));
+    if (!isBuiltIn(found.command)) {
+      return this.#middleware(c, NOTHING).then(
+        () => this.#noteReached(found),
+        (error) => this.#commandFailed(error, c, { run, update, found }),
+      );
+    }
     const { builtIns } = this.#finder;
     return answerBuiltIn(c, found, { prefix, commands: this.#composer.commands, builtIns });
+  }
+
+  /** Tells the user that a command has failed, where no function has caught that, or leaves it to `bot.catch()`. */
+  async #commandFailed(error: unknown, c: Context, { run, update, found }: Called): Promise<never> {
+    const { context, time } = run;
+    if (found?.isReached === true && !isCutOff(error) && !(error instanceof ConversationEndedError)) {
+      if (this.caught === undefined) await c[SAY_FAILED]();
+      else {
+        time.sayFailed = () =>
+          new Context(this.#kit, new Run({ context, time }), update, found)[SAY_FAILED]();
+      }
+    }
+    throw error;
   }
 
   /** Warns, once a command, where a function in front of it keeps messages from it. */
@@ -240,15 +259,22 @@ export class Updates {
     }
   }
 
-  /** Has `bot.catch()` handle a failure, and waits for what it begins. */
+  /**
+   * Has `bot.catch()` handle a failure, and waits for what it begins. If it says nothing, the bot tells the user
+   * that the command has failed.
+   */
   async #report(
     error: unknown,
     { run: { context, time }, update, found }: Called,
     report: Report,
   ): Promise<void> {
     const run = new Run({ context, time });
-    await report(error, new Context(this.#kit, run, update, found));
-    await run.begun.settled();
+    try {
+      await report(error, new Context(this.#kit, run, update, found));
+      await run.begun.settled();
+    } finally {
+      if (!hasSaid(run.steps)) await time.sayFailed?.();
+    }
   }
 
   /**
@@ -261,10 +287,11 @@ export class Updates {
     const { log } = this.#kit.client;
     if (isCutOff(error) || error instanceof ConversationEndedError || time.isOver) return true; // as where it is awaited
     const noted = (also: unknown) => log.error("What a bot says of a failure has failed", { error: also });
-    if (found !== undefined) {
-      new Context(this.#kit, new Run({ context, time }), update, found)[SAY_FAILED]().catch(noted);
-    }
     const report = this.caught;
+    if (found !== undefined) {
+      time.sayFailed = () => new Context(this.#kit, new Run({ context, time }), update, found)[SAY_FAILED]();
+      if (report === undefined) time.sayFailed().catch(noted);
+    }
     if (report !== undefined) this.#report(error, called, report).catch(noted);
     return report !== undefined;
   }
@@ -310,7 +337,11 @@ export class Updates {
   #end({ conversation, at, end: reason }: TimerOf<"wait">, context: HandlerContext): Promise<void> {
     const { conversations, patience } = this.#kit;
     const time = this.#kit.newTime();
-    return patience.until(conversations.end(conversation, at, { reason, context, time }), time);
+    const end = conversations.end(conversation, at, { reason, context, time }).catch(async (error) => {
+      await time.sayFailed?.();
+      throw error;
+    });
+    return patience.until(end, time);
   }
 
   /** Accepts an invitation that could not be accepted before. */

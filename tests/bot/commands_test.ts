@@ -90,6 +90,18 @@ Deno.test("!help lists commands that the user may use, and says how one is used"
   await room.expect("Stopped.");
 });
 
+Deno.test("The first word of hidden commands says nothing of them", async () => {
+  await using tester = trying((bot) => {
+    bot.command("secret wipe", { hidden: true }, (c) => c.reply("Wiped."));
+    bot.on("message:text", (c) => c.reply(`heard ${c.text}`));
+  });
+  const room = await tester.room("alice", "bob");
+  await room.say("!secret");
+  await room.expect("heard !secret");
+  await room.say("!secret wipe");
+  await room.expect("Wiped.");
+});
+
 Deno.test("A command may be several words, and the first of them alone says which there are", async () => {
   await using tester = trying((bot) => {
     bot.command("todo add <text...>", { description: "Adds" }, (c) => c.reply(`added ${c.args.text}`));

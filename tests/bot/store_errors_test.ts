@@ -2,6 +2,7 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { Client, MemoryStore, ValueError } from "@greenroom/matrix";
 import { DeviceConflictError, StoreError, StoreFormatError } from "@greenroom/matrix/errors";
 import { Bot } from "@greenroom/matrix/bot";
+import { KvStore } from "@greenroom/matrix/store/kv";
 import { SqliteStore } from "@greenroom/matrix/store/sqlite";
 import { Homeserver } from "@greenroom/matrix/testing";
 import { optionsFromEnv } from "../../src/bot/env.ts";
@@ -38,22 +39,26 @@ Deno.test("A store that can't be opened: file, variable and mend, and nothing of
   }
 });
 
-Deno.test("A bot that could not open its store to log in can be started again", async () => {
+Deno.test("A bot that could not open its store can be started again", async () => {
   await using homeserver = new Homeserver();
   const { baseUrl, fetch } = homeserver;
-  const { userId: mxid } = homeserver.createUser("bot", { password: "tea" });
-  const folder = await Deno.makeTempDir();
-  try {
-    const store = `${folder}/data/bot.db`;
-    await using bot = new Bot({ homeserver: baseUrl, fetch, mxid, password: "tea", store, log: false });
-    await assertRejects(() => bot.start({ signals: false }), StoreError, store);
-    await Deno.mkdir(`${folder}/data`);
-    const done = bot.start({ signals: false });
-    await Promise.race([bot.client.ready, done]);
-    await bot.stop();
-    await done;
-  } finally {
-    await Deno.remove(folder, { recursive: true });
+  const { userId: mxid, accessToken } = homeserver.createUser("bot", { password: "tea" });
+  for (const account of [{ mxid, password: "tea" }, { accessToken }]) {
+    for (const make of [(path: string) => path, (path: string) => new KvStore(path)]) {
+      const folder = await Deno.makeTempDir();
+      const path = `${folder}/data/bot.db`;
+      const store = make(path);
+      await using bot = new Bot({ homeserver: baseUrl, fetch, ...account, store, log: false });
+      await assertRejects(() => bot.start({ signals: false }), StoreError, path);
+      await Deno.mkdir(`${folder}/data`);
+      const done = bot.start({ signals: false });
+      await Promise.race([bot.client.ready, done]);
+      await bot.stop();
+      await done;
+      await bot.close();
+      if (typeof store !== "string") await store.close();
+      await Deno.remove(folder, { recursive: true });
+    }
   }
 });
 

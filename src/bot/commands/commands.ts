@@ -6,21 +6,23 @@
 
 import { type Command, isPartOf } from "./command.ts";
 
-export type {
-  Args,
-  ArgumentResult,
-  ArgumentSchema,
-  ArgumentSchemaProperties,
-  ArgumentType,
-  ArgumentTypes,
-  ArgumentValue,
-  Asking,
-  BareName,
-  CommandOptions,
-  FlagNames,
-  OptionalNames,
-  RequiredNames,
-  Schemas,
+export {
+  type Args,
+  type ArgumentResult,
+  type ArgumentSchema,
+  type ArgumentSchemaProperties,
+  type ArgumentType,
+  type ArgumentTypes,
+  type ArgumentValue,
+  type Asking,
+  type BareName,
+  type CommandOptions,
+  type FlagNames,
+  type OptionalNames,
+  readDate,
+  readDuration,
+  type RequiredNames,
+  type Schemas,
 } from "./pattern.ts";
 export {
   chosenOf,

@@ -235,7 +235,8 @@ export function readArgument(
   return value === undefined ? { problem: `must be ${meaning}` } : { value };
 }
 
-function readDuration(text: string): number | undefined {
+/** Reads a duration, in milliseconds; undefined: it is none. */
+export function readDuration(text: string): number | undefined {
   let total = 0;
   DURATION_PART.lastIndex = 0;
   for (let at = 0; at < text.length; at = DURATION_PART.lastIndex) {
@@ -246,7 +247,8 @@ function readDuration(text: string): number | undefined {
   return text === "" || total > MAX_DURATION_MS ? undefined : Math.round(total);
 }
 
-function readDate(text: string): Date | undefined {
+/** Reads a moment; undefined: it is none. */
+export function readDate(text: string): Date | undefined {
   const [, day, time = "00:00", offset = "Z"] = DATE.exec(text) ?? [];
   if (day === undefined) return undefined;
   const date = new Date(

@@ -17,10 +17,11 @@ import { ROOM_HINTS } from "./context_hints.ts";
 import { STREAM, type Streamed, type StreamOptions, streamText } from "./stream.ts";
 import {
   type BotMedia,
+  type BotSendOptions,
   captioned,
+  checkNamed,
   checkReason,
   checkText,
-  checkWrite,
   contentOf,
   FILE,
   type FileOptions,
@@ -29,9 +30,11 @@ import {
   mentionsOf,
   notifiedBy,
   type Placing,
+  SEND,
   sendPicture,
   STICKER,
   type StickerOptions,
+  WRITE,
   write,
   writeOne,
   type WriteOptions,
@@ -84,7 +87,7 @@ export class BotRoom {
    * `format: "plain"`, so that nobody is notified by it; or, within Markdown, by `escapeMarkdown()`.
    *
    * @param text The text. A long one is sent in several messages, divided between paragraphs.
-   * @param options What it is written in, of what kind it is, whom it notifies.
+   * @param options What it is written in, of what kind it is, whom it notifies, what it replies to.
    * @returns The ID of the event, or of the first.
    * @throws {MatrixRequestError} If the homeserver refuses.
    *
@@ -97,14 +100,19 @@ export class BotRoom {
    * plugin.command("shout <words...>", (c) => c.send(`**${escapeMarkdown(c.args.words)}**`));
    * ```
    */
-  send(text: string, options: WriteOptions = {}): Promise<EventID> {
-    return this.sendTo(text, options, { thread: this.thread });
+  send(text: string, options: BotSendOptions = {}): Promise<EventID> {
+    return this.sendTo(text, options, { thread: this.thread, replyTo: options?.replyTo }, SEND);
   }
 
   /** @internal Sends text; without `mentions`, to the notice of those who are linked, and others. */
-  protected async sendTo(text: string, options: WriteOptions, placing: Placing): Promise<EventID> {
+  protected async sendTo(
+    text: string,
+    options: WriteOptions,
+    placing: Placing,
+    known: Readonly<Record<string, true>> = WRITE,
+  ): Promise<EventID> {
     return await this.within((run) => {
-      checkWrite(options, "send");
+      checkNamed(options, known, "send");
       checkText(text, "write a message"); // while the application's line is known
       const plain = writePlain(text, options.format);
       return run.act(
@@ -162,7 +170,7 @@ export class BotRoom {
    */
   async edit(eventId: EventID, text: string, options: WriteOptions = {}): Promise<EventID> {
     return await this.within((run) => {
-      checkWrite(options, "send");
+      checkNamed(options, WRITE, "edit");
       return run.act("edit", () => this.#edit(eventId, text, options));
     });
   }
@@ -399,7 +407,7 @@ export class BotRoom {
    */
   async sendImage(data: BotMedia, options: ImageOptions = {}): Promise<EventID> {
     return await this.within((run) => {
-      checkOptions(options, IMAGE, "sendImage");
+      checkNamed(options, IMAGE, "sendImage");
       return run.act(
         "image",
         async () => sendPicture(this.kit.client, this.roomId, data, await captioned(options, this.thread)),
@@ -429,7 +437,7 @@ export class BotRoom {
    */
   async sendFile(data: BotMedia, options: FileOptions = {}): Promise<EventID> {
     return await this.within((run) => {
-      checkOptions(options, FILE, "sendFile");
+      checkNamed(options, FILE, "sendFile");
       return run.act("file", async () => {
         const { fileName, fileType, mimeType, ...more } = await captioned(options, this.thread);
         const info = mimeType === undefined ? undefined : { mimetype: mimeType };
@@ -456,7 +464,7 @@ export class BotRoom {
    */
   async sendSticker(url: ContentURI, info: ImageInfo = {}, options: StickerOptions = {}): Promise<EventID> {
     return await this.within((run) => {
-      checkOptions(options, STICKER, "sendSticker");
+      checkNamed(options, STICKER, "sendSticker");
       const { mentions, thread = this.thread, ...more } = options;
       const placed = { ...more, thread, mentions: mentions && mentionsOf(mentions) };
       return run.act("sticker", () => this.kit.client.sendSticker(this.roomId, url, info, placed));

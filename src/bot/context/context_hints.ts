@@ -101,3 +101,16 @@ export const BOT_HINTS = {
   once: "bot.on(query, handler)",
   onError: "bot.catch(handler)",
 } as const;
+
+/** Of options of text, by the name elsewhere. */
+export const WRITE_HINTS = {
+  markdown: "format, which is Markdown by default",
+  html: 'format: "html", and give the HTML as the text',
+  parse_mode: 'format: "html"',
+  parseMode: 'format: "html"',
+  notice: 'msgtype: "m.notice", which is the default',
+  reply_to: "c.reply(text)",
+  thread: "c.replyInThread(text), or bot.in(roomId, { thread }).send(text)",
+  threadId: "c.replyInThread(text), or bot.in(roomId, { thread }).send(text)",
+  inThread: "c.replyInThread(text)",
+} as const;

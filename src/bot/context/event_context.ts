@@ -20,14 +20,7 @@ import { hintAt, type Hints } from "../../errors/hints.ts";
 import { checkOptions } from "../../errors/known_names.ts";
 import { type Arguments, type Command, usageOf } from "../commands/commands.ts";
 import type { Kit } from "../kit.ts";
-import {
-  checkQueries,
-  ConversationEndedError,
-  isCutOff,
-  type Query,
-  type Run,
-  type Update,
-} from "../run/mod.ts";
+import { checkQueries, type Query, type Run, type Update } from "../run/mod.ts";
 import { EVENT_HINTS } from "./context_hints.ts";
 import { RoomContext } from "./room_context.ts";
 import type { WriteOptions } from "./writing.ts";
@@ -314,21 +307,15 @@ export class EventContext<E extends MatrixEvent = MatrixEvent, Arguments = unkno
   }
 
   /**
-   * @internal Calls the function of the command, or says what is wrong with its arguments. A failure
-   * is said to the user, without its reason, and reported.
+   * @internal Calls the function of the command, or says what is wrong with its arguments.
    */
   [CALL](call: () => Promise<void>): Promise<unknown> {
     if (this.#found === undefined) return Promise.resolve();
     this.#found.isReached = true;
     const { command, given } = this.#found;
-    if ("args" in given) return call().catch((error) => this.#commandFailed(error));
+    if ("args" in given) return call();
     const usage = usageOf(command, this.kit.prefix);
     return this.reply(`${given.problem}\n\nUsage: ${usage}`, { format: "plain" });
-  }
-
-  async #commandFailed(error: unknown): Promise<never> {
-    if (!isCutOff(error) && !(error instanceof ConversationEndedError)) await this[SAY_FAILED]();
-    throw error;
   }
 
   /** @internal Tells the user that the command has failed. */

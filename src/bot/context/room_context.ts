@@ -17,6 +17,7 @@ import {
 import type { EventID, MatrixEvent, RoomID, UserID } from "../../../types.ts";
 import { hintAt, type Hints } from "../../errors/hints.ts";
 import { checkOptions } from "../../errors/known_names.ts";
+import { readDate, readDuration } from "../commands/commands.ts";
 import type { Kit } from "../kit.ts";
 import { countPoll, type PollTally, type SendPollOptions } from "../polls/polls.ts";
 import { type Run, sessionKeyFor } from "../run/mod.ts";
@@ -284,7 +285,8 @@ export class RoomContext extends BotRoom {
    * bot was away, ends with when it was due: `Tea! (due 2026-01-31 08:00 UTC)`. A function gets how late it
    * is as `c.late`.
    *
-   * @param when A date, or `{ in: milliseconds }`.
+   * @param when A date, `{ in: milliseconds }`, or what an argument of type `duration` or `date` may be: `1h30m`,
+   *   `2026-12-24T18:00`.
    * @param what What to say, or what to call: see {@linkcode Bot.reminder}.
    * @returns Names the reminder, for `bot.reminders.cancel()`.
    * @throws {ValueError} If there is no such time, no text, or no such function; or if the user has as many
@@ -298,7 +300,7 @@ export class RoomContext extends BotRoom {
    * const plugin = new Composer();
    * plugin.command("tea", async (c) => {
    *   try {
-   *     await c.remind({ in: 180_000 }, "Tea!");
+   *     await c.remind("3m", "Tea!");
    *   } catch (error) {
    *     if (!(error instanceof ValueError)) throw error;
    *     await c.reply("You have too many reminders here.");
@@ -306,7 +308,7 @@ export class RoomContext extends BotRoom {
    * });
    * ```
    */
-  async remind(when: Date | ReminderDelay, what: string | NamedReminder): Promise<string> {
+  async remind(when: Date | ReminderDelay | string, what: string | NamedReminder): Promise<string> {
     const due = dueTime(when, this.client.api.clock.now());
     if (typeof what !== "string") checkOptions(what, { name: true, data: true }, "remind");
     const { name, data } = typeof what === "string" ? { name: "", data: what } : what;
@@ -437,11 +439,17 @@ export class ContextRoom extends RoomContext {
  *
  * @throws {ValueError} If it is not said as it has to be: a number could be either.
  */
-function dueTime(when: Date | ReminderDelay, now: number): number {
+function dueTime(when: Date | ReminderDelay | string, now: number): number {
   if (when instanceof Date) return when.getTime();
+  if (typeof when === "string") {
+    const delay = readDuration(when);
+    const due = delay === undefined ? readDate(when)?.getTime() : now + delay;
+    if (due !== undefined) return due;
+  }
   if (typeof when !== "object" || when === null) {
+    const given = typeof when === "string" ? JSON.stringify(when.slice(0, 100)) : typeof when;
     throw new ValueError(
-      `Cannot remind: when must be a Date, or { in: milliseconds }, and is ${typeof when}`,
+      `Cannot remind: when must be a Date, { in: milliseconds }, or a text like 1h30m or 2026-12-24T18:00, and is ${given}`,
     );
   }
   checkOptions(when, { in: true }, "remind");
@@ -452,7 +460,14 @@ function dueTime(when: Date | ReminderDelay, now: number): number {
 
 import type { ContentURI, ImageInfo } from "../../../types.ts";
 import type { Streamed, StreamOptions } from "./stream.ts";
-import type { BotMedia, FileOptions, ImageOptions, StickerOptions, WriteOptions } from "./writing.ts";
+import type {
+  BotMedia,
+  BotSendOptions,
+  FileOptions,
+  ImageOptions,
+  StickerOptions,
+  WriteOptions,
+} from "./writing.ts";
 
 /** Members of {@linkcode BotRoom}. */
 export interface RoomContext {
@@ -469,7 +484,7 @@ export interface RoomContext {
    * `format: "plain"`, so that nobody is notified by it; or, within Markdown, by `escapeMarkdown()`.
    *
    * @param text The text. A long one is sent in several messages, divided between paragraphs.
-   * @param options What it is written in, of what kind it is, whom it notifies.
+   * @param options What it is written in, of what kind it is, whom it notifies, what it replies to.
    * @returns The ID of the event, or of the first.
    * @throws {MatrixRequestError} If the homeserver refuses.
    *
@@ -482,7 +497,7 @@ export interface RoomContext {
    * plugin.command("shout <words...>", (c) => c.send(`**${escapeMarkdown(c.args.words)}**`));
    * ```
    */
-  send(text: string, options?: WriteOptions): Promise<EventID>;
+  send(text: string, options?: BotSendOptions): Promise<EventID>;
 
   /**
    * Edits a message that the bot has sent: replaces its text.

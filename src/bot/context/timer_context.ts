@@ -90,7 +90,14 @@ import type { ContentURI, ImageInfo } from "../../../types.ts";
 import type { PollTally, SendPollOptions } from "../polls/polls.ts";
 import type { ContextRoom, NamedReminder, ReminderDelay } from "./room_context.ts";
 import type { Streamed, StreamOptions } from "./stream.ts";
-import type { BotMedia, FileOptions, ImageOptions, StickerOptions, WriteOptions } from "./writing.ts";
+import type {
+  BotMedia,
+  BotSendOptions,
+  FileOptions,
+  ImageOptions,
+  StickerOptions,
+  WriteOptions,
+} from "./writing.ts";
 
 /** Members of {@linkcode RoomContext}. */
 export interface TimerContext {
@@ -247,7 +254,8 @@ export interface TimerContext {
    * bot was away, ends with when it was due: `Tea! (due 2026-01-31 08:00 UTC)`. A function gets how late it
    * is as `c.late`.
    *
-   * @param when A date, or `{ in: milliseconds }`.
+   * @param when A date, `{ in: milliseconds }`, or what an argument of type `duration` or `date` may be: `1h30m`,
+   *   `2026-12-24T18:00`.
    * @param what What to say, or what to call: see {@linkcode Bot.reminder}.
    * @returns Names the reminder, for `bot.reminders.cancel()`.
    * @throws {ValueError} If there is no such time, no text, or no such function; or if the user has as many
@@ -261,7 +269,7 @@ export interface TimerContext {
    * const plugin = new Composer();
    * plugin.command("tea", async (c) => {
    *   try {
-   *     await c.remind({ in: 180_000 }, "Tea!");
+   *     await c.remind("3m", "Tea!");
    *   } catch (error) {
    *     if (!(error instanceof ValueError)) throw error;
    *     await c.reply("You have too many reminders here.");
@@ -269,7 +277,7 @@ export interface TimerContext {
    * });
    * ```
    */
-  remind(when: Date | ReminderDelay, what: string | NamedReminder): Promise<string>;
+  remind(when: Date | ReminderDelay | string, what: string | NamedReminder): Promise<string>;
 
   /**
    * Returns whether a user is an admin of the bot: listed in the option `admins`, or by power level
@@ -339,7 +347,7 @@ export interface TimerContext {
    * `format: "plain"`, so that nobody is notified by it; or, within Markdown, by `escapeMarkdown()`.
    *
    * @param text The text. A long one is sent in several messages, divided between paragraphs.
-   * @param options What it is written in, of what kind it is, whom it notifies.
+   * @param options What it is written in, of what kind it is, whom it notifies, what it replies to.
    * @returns The ID of the event, or of the first.
    * @throws {MatrixRequestError} If the homeserver refuses.
    *
@@ -352,7 +360,7 @@ export interface TimerContext {
    * plugin.command("shout <words...>", (c) => c.send(`**${escapeMarkdown(c.args.words)}**`));
    * ```
    */
-  send(text: string, options?: WriteOptions): Promise<EventID>;
+  send(text: string, options?: BotSendOptions): Promise<EventID>;
 
   /**
    * Edits a message that the bot has sent: replaces its text.

@@ -6,10 +6,12 @@
 
 import { type Client, relationTo, type ReplyPlace, ValueError } from "../../../mod.ts";
 import type { EventID, Mentions, RelatesTo, RoomID, RoomMessageContent, UserID } from "../../../types.ts";
+import type { Hints } from "../../errors/hints.ts";
 import { checkOptions, type OptionNames } from "../../errors/known_names.ts";
 import { splitMessage } from "../text/mod.ts";
+import { WRITE_HINTS } from "./context_hints.ts";
 
-/** Options of methods that send text, like {@linkcode BotRoom.send}. */
+/** Options of methods that send text, like {@linkcode BotRoom.reply}. */
 export interface WriteOptions {
   /**
    * What the text is written in. `plain` shows it as it is, and nobody is notified by what stands
@@ -35,9 +37,19 @@ export interface WriteOptions {
   sendKey?: string;
 }
 
-const WRITE: OptionNames<WriteOptions> = {
+/** @internal Names of other libraries, for the compiler. */
+export interface WriteOptions extends Hints<typeof WRITE_HINTS> {}
+
+/** Options of {@linkcode BotRoom.send}. */
+export interface BotSendOptions extends WriteOptions {
+  /** The ID of the event that it replies to. Default: none. */
+  replyTo?: EventID;
+}
+
+export const WRITE: OptionNames<WriteOptions> = {
   ...{ format: true, msgtype: true, mentions: true, sendKey: true },
 };
+export const SEND: OptionNames<BotSendOptions> = { ...WRITE, replyTo: true };
 
 /** Text as the members of a content. */
 export interface Written {
@@ -86,19 +98,19 @@ export function checkText(text: unknown, action: string): void {
 }
 
 /**
- * Refuses options of text that there are not.
+ * Refuses options that there are not, of text or of what has a caption.
  *
+ * @param known The names of those that there are.
  * @param action What is done with it, as the error has it.
  * @throws {ValueError} If there is one.
  */
-export function checkWrite(options: WriteOptions, action: string): void {
-  for (const name of ["thread", "threadId", "inThread"]) {
-    if (typeof options !== "object" || options === null || !Object.hasOwn(options, name)) continue;
-    throw new ValueError(
-      `Cannot ${action}: there is no option ${name}; write c.replyInThread(text), or bot.in(roomId, { thread }).send(text)`,
-    );
+export function checkNamed(options: object, known: Readonly<Record<string, true>>, action: string): void {
+  for (const name in options) {
+    if (Object.hasOwn(known, name) || !Object.hasOwn(WRITE_HINTS, name)) continue;
+    const here = WRITE_HINTS[name as keyof typeof WRITE_HINTS];
+    throw new ValueError(`Cannot ${action}: there is no option ${name}; write ${here}`);
   }
-  checkOptions(options, WRITE, action);
+  checkOptions(options, known, action);
 }
 
 /**

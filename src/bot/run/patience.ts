@@ -138,6 +138,8 @@ export class RunTime {
   #whenOver: ((reason: Error) => void) | undefined;
   /** What is done in it, for the log; undefined: no function has been called yet. */
   what: Readonly<Record<string, unknown>> | undefined;
+  /** Tells the user that a command has failed, unless `bot.catch()` says something; undefined: none has. */
+  sayFailed: (() => Promise<void>) | undefined;
   /** Why the run has taken too long; undefined: it has not. */
   #reason: Error | undefined;
 

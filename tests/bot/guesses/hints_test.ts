@@ -9,8 +9,10 @@ import {
   EVENT_HINTS,
   ROOM_CONTEXT_HINTS,
   ROOM_HINTS,
+  WRITE_HINTS,
 } from "../../../src/bot/context/context_hints.ts";
 import { complaintsOf } from "../../types/compiler.ts";
+import { trying } from "../support.ts";
 
 type Untyped = Record<string, unknown>;
 
@@ -105,6 +107,38 @@ Deno.test("The compiler says what to write for members of other libraries", asyn
   ) assert(said.includes(here) || said.includes(here.replaceAll("\\", "")), `${here}: ${said}`);
 });
 
+Deno.test("The compiler says what to write for options of text that other libraries have", async () => {
+  const said = await complaintsOf(`
+    import type { Context } from "@greenroom/matrix/bot";
+    export async function say(c: Context): Promise<void> {
+      await c.send("a", { markdown: true });
+      await c.reply("a", { html: "<b>a</b>", notice: true });
+      await c.send("a", { replyTo: "$a", format: "plain" });
+    }
+  `);
+  for (const name of ["markdown", "html", "notice"] as const) {
+    const here = WRITE_HINTS[name];
+    assert(said.includes(here) || said.includes(here.replaceAll('"', '\\"')), `${here}: ${said}`);
+  }
+  assert(said.includes("Found 3 errors"), said);
+});
+
+Deno.test("c.send() may be a reply to any event, as bot.in(room).send() may", async () => {
+  await using tester = trying((bot) =>
+    bot.command("quote", async (c) => {
+      await c.send("from inside", { replyTo: c.replyTo });
+      await bot.in(c.roomId).send("from outside", { replyTo: c.replyTo });
+    })
+  );
+  const room = await tester.room("alice");
+  const said = await room.say("the words");
+  await room.say("!quote", { replyTo: said });
+  for (const text of ["from inside", "from outside"]) {
+    const { content } = await room.expect(text);
+    assertEquals(content["m.relates_to"], { "m.in_reply_to": { event_id: said } });
+  }
+});
+
 Deno.test("What calls with habits of other libraries come to says what to write", async () => {
   for (
     const [call, text] of [
@@ -113,8 +147,10 @@ Deno.test("What calls with habits of other libraries come to says what to write"
       [(c) => c.session(), "await c.session(counter)"],
       [(c) => c.endSession(), "defineSession({ name, per, initial })"],
       [(c) => c.session.count++, "count"],
-      [(c) => c.reply("a", { html: "<b>a</b>" }), "there is no option html; did you mean format?"],
-      [(c) => c.send("a", { markdown: true }), "there is no option markdown; did you mean format?"],
+      [(c) => c.reply("a", { html: "<b>a</b>" }), 'no option html; write format: "html"'],
+      [(c) => c.send("a", { markdown: true }), "no option markdown; write format, which is Markdown"],
+      [(c) => c.sendImage(new Uint8Array(1), { caption: "a", parseMode: "HTML" }), 'write format: "html"'],
+      [(c) => c.edit("$a", "a", { notice: true }), 'write msgtype: "m.notice"'],
       [(c) => c.reply("a", { thread: true }), "write c.replyInThread(text)"],
       [(c) => c.reply("a", { threadId: "$a" }), "or bot.in(roomId, { thread }).send(text)"],
       [(c) => c.menu("a?", []), "a list has 1 to 10 choices, and not 0"],

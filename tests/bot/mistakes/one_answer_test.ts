@@ -1,0 +1,82 @@
+import { assertEquals } from "@std/assert";
+import type { Bot } from "@greenroom/matrix/bot";
+import { trying } from "../support.ts";
+
+const SORRY = "Sorry, that failed.";
+
+/** What a bot says when its command `fail` throws. */
+async function saidAfterFailure(make: (bot: Bot) => void): Promise<readonly string[]> {
+  await using tester = trying((bot) => {
+    make(bot);
+    bot.command("fail", () => Promise.reject(new RangeError("too far")));
+  });
+  const room = await tester.room("alice");
+  await room.say("!fail");
+  await tester.settle();
+  return room.messages.map(({ text }) => text);
+}
+
+Deno.test("A command that fails gets one answer: of who catches the failure, or else of the bot", async () => {
+  const cases: readonly [string, (bot: Bot) => unknown, readonly string[]][] = [
+    ["nobody catches it", () => {}, [SORRY]],
+    ["a function in front says something", (bot) =>
+      bot.use(async (c, next) => {
+        try {
+          await next();
+        } catch {
+          await c.reply("No luck");
+        }
+      }), ["No luck"]],
+    ["a function in front throws it again", (bot) =>
+      bot.use(async (_, next) => {
+        try {
+          await next();
+        } finally {
+          await Promise.resolve();
+        }
+      }), [SORRY]],
+    ["bot.catch() says something", (bot) => bot.catch((_, c) => c.reply("No luck")), ["No luck"]],
+    [
+      "bot.catch() says something that it does not await",
+      (bot) => bot.catch((_, c) => void c.reply("No luck")),
+      ["No luck"],
+    ],
+    ["bot.catch() only notes it", (bot) => bot.catch(() => {}), [SORRY]],
+    ["bot.catch() fails itself", (bot) => bot.catch(() => Promise.reject(new Error("also"))), [SORRY]],
+  ];
+  for (const [what, make, answers] of cases) assertEquals(await saidAfterFailure(make), answers, what);
+});
+
+Deno.test("A command in an error boundary gets the boundary's answer alone", async () => {
+  await using tester = trying((bot) =>
+    bot.errorBoundary((_, c) => c.reply("No luck"))
+      .command("fail", () => Promise.reject(new RangeError("too far")))
+  );
+  const room = await tester.room("alice");
+  await room.say("!fail");
+  await tester.settle();
+  assertEquals(room.messages.map(({ text }) => text), ["No luck"]);
+});
+
+Deno.test("A command that fails after an answer, or in place of one, gets one answer too", async () => {
+  for (const catches of [false, true]) {
+    await using tester = trying((bot) => {
+      bot.command("ask", async (c) => {
+        await c.ask("Well?", { timeout: 60_000 }).catch(() => {});
+        throw new RangeError("too far");
+      });
+      if (catches) bot.catch(() => {});
+    });
+    const room = await tester.room("alice");
+    await room.say("!ask");
+    await room.expect("Well?");
+    await room.say("so");
+    await room.expect(SORRY);
+    await room.say("!ask");
+    await room.expect("Well?");
+    await tester.pass(60_000);
+    await room.expect(SORRY);
+    await tester.settle();
+    assertEquals(room.messages.filter(({ text }) => text === SORRY).length, 2);
+  }
+});
