@@ -3842,6 +3842,27 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
   sendMessage(roomId: RoomID, content: RoomMessageContent, options?: SendOptions): Promise<EventID>;
 
   /**
+   * Sends text, as {@linkcode SendHelpersAPI.sendText} does.
+   *
+   * @param roomId The room.
+   * @param text The text.
+   * @param options Formatting, kind, relation, transaction ID, encryption, and request options.
+   * @returns The ID of the event.
+   * @example
+   * ```ts ignore
+   * import { Client } from "@greenroom/matrix";
+   * import { Homeserver } from "@greenroom/matrix/testing";
+   *
+   * await using homeserver = new Homeserver();
+   * const { accessToken } = await homeserver.createUser("alice");
+   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken });
+   * const roomId = await client.createRoom();
+   * await client.sendMessage(roomId, "The stage door is open");
+   * ```
+   */
+  sendMessage(roomId: RoomID, text: string, options?: SendTypedTextOptions): Promise<EventID>;
+
+  /**
    * Sends text.
    *
    * @param roomId The room.

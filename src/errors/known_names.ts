@@ -9,17 +9,21 @@ import { ValueError } from "./matrix_error.ts";
 /** The names of all options that there are; one that is missing does not compile. */
 export type OptionNames<Options> = Readonly<Record<keyof Options & string, true>>;
 
-/** What other libraries call options, and what they are called here. */
+/** What other libraries call options, and what they are called here: of several names, the first that there is. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
-  ...{ homeserver: "baseUrl", homeserverUrl: "baseUrl", homeserver_url: "baseUrl", base_url: "baseUrl" },
-  ...{ url: "baseUrl", token: "accessToken", access_token: "accessToken", userId: "mxid", user_id: "mxid" },
-  ...{ user: "mxid", storage: "store", crypto: "encryption", logger: "log", device_id: "deviceId" },
+  ...{ homeserver: "baseUrl", token: "accessToken", access_token: "accessToken", user: "mxid identifier" },
+  ...{ storage: "store", crypto: "encryption", logger: "log", device_id: "deviceId", domain: "serverName" },
   ...{ reply_to: "replyTo", reply_to_message_id: "replyTo", threadId: "thread", formatted_body: "html" },
   ...{ filename: "fileName", fileName: "filename", mimetype: "mimeType", contentType: "mimeType" },
-  ...{ html: "format", markdown: "format", parse_mode: "format", parseMode: "format" },
-  ...{ autojoin: "autoJoin", deviceDisplayName: "deviceName", initialDeviceDisplayName: "deviceName" },
-  ...{ initial_device_display_name: "deviceName", homeserverURL: "baseUrl", serverUrl: "baseUrl" },
+  ...{ markdown: "html", parse_mode: "html", parseMode: "html" },
+  ...{ autojoin: "autoJoin", notice: "msgtype", alias: "aliasLocalpart", invite: "invitees" },
+  ...{ encrypted: "initialState", deviceDisplayName: "deviceName", initialDeviceDisplayName: "deviceName" },
+  initial_device_display_name: "deviceName",
 };
+
+/** The address of a homeserver, and its user. */
+const ADDRESS = /^(homeserver|server|base)?_?url$/i;
+const USER = /^user_?(id|name)$/i;
 
 /** How many options are named where there is none. */
 const SHOWN = 6;
@@ -48,9 +52,13 @@ function unknownName(
   meant: readonly string[],
   { action, what }: { readonly action: string; readonly what: string },
 ): ValueError {
-  const here = ELSEWHERE[name] ?? "";
-  const translated = here === "baseUrl" && meant.includes("homeserver") ? "homeserver" : here; // which bots have
-  const nearest = meant.includes(translated)
+  const elsewhere = ADDRESS.test(name)
+    ? "homeserver baseUrl"
+    : USER.test(name)
+    ? "mxid identifier"
+    : ELSEWHERE[name];
+  const translated = elsewhere?.split(" ").find((each) => meant.includes(each));
+  const nearest = translated !== undefined
     ? translated
     : meant.includes(name)
     ? undefined
@@ -105,7 +113,7 @@ export function nearestName(
   limit = MAX_DISTANCE,
 ): string | undefined {
   const near = known.map((each) => ({ each, distance: distanceOf(name.toLowerCase(), each.toLowerCase()) }))
-    .filter(({ distance }) => distance <= Math.min(limit, name.length / 2))
+    .filter(({ distance }) => distance <= Math.min(limit, Math.max(2, name.length / 3), name.length / 2))
     .sort((one, other) => one.distance - other.distance);
   return near[0]?.each;
 }

@@ -287,6 +287,8 @@ Deno.test("Whatever takes options refuses one that there is not, by its name", a
     "storeConformance": () => storeConformance("a", () => store, X),
     "storeConformance spoil": () => storeConformance("a", () => store, { spoil: X }),
     "storeProcessConformance": () => storeProcessConformance("a", () => store, X),
+    "new KvStore": () => new KvStore(":memory:", X),
+    "new SqliteStore": () => new SqliteStore(":memory:", X),
     "KvStore.open": () => KvStore.open(":memory:", X),
     "SqliteStore.open": () => SqliteStore.open(":memory:", X),
     "SqliteStore.over": () => SqliteStore.over({} as Any, X),

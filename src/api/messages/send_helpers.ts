@@ -79,6 +79,26 @@ export interface SendHelpersAPI extends SendFilesAPI {
    * ```
    */
   sendMessage(roomId: RoomID, content: RoomMessageContent, options?: SendOptions): Promise<EventID>;
+  /**
+   * Sends text, as {@linkcode SendHelpersAPI.sendText} does.
+   *
+   * @param roomId The room.
+   * @param text The text.
+   * @param options Formatting, kind, relation, transaction ID, encryption, and request options.
+   * @returns The ID of the event.
+   * @example
+   * ```ts
+   * import { Client } from "@greenroom/matrix";
+   * import { Homeserver } from "@greenroom/matrix/testing";
+   *
+   * await using homeserver = new Homeserver();
+   * const { accessToken } = await homeserver.createUser("alice");
+   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken });
+   * const roomId = await client.createRoom();
+   * await client.sendMessage(roomId, "The stage door is open");
+   * ```
+   */
+  sendMessage(roomId: RoomID, text: string, options?: SendTypedTextOptions): Promise<EventID>;
 
   /**
    * Sends text.
@@ -243,13 +263,16 @@ export function sendHelpersAPI(
   sendMessageEvent: MessagesAPI["sendMessageEvent"],
   placing: FilePlacing,
 ): SendHelpersAPI {
-  const sendMessage: SendHelpersAPI["sendMessage"] = async (roomId, content, options) =>
-    await sendMessageEvent(
-      roomId,
-      "m.room.message",
-      withEditFallback(content),
-      calledAs(options, "sendMessage"),
-    );
+  const sendMessage = async (
+    roomId: RoomID,
+    content: RoomMessageContent | string,
+    options?: SendTypedTextOptions,
+  ): Promise<EventID> => {
+    const named = calledAs(options, "sendMessage");
+    return typeof content === "string"
+      ? await sendText(roomId, content, named)
+      : await sendMessageEvent(roomId, "m.room.message", withEditFallback(content), named);
+  };
 
   const sendText: SendHelpersAPI["sendText"] = async (
     roomId,

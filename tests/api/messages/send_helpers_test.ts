@@ -35,6 +35,19 @@ const reply = { "m.in_reply_to": { event_id: "$old" } } as const;
 const html = { format: "org.matrix.custom.html", formatted_body: "<b>Go</b>" };
 const url = "mxc://example.org/pic";
 
+Deno.test("sendMessage() sends a string as sendText() does", async () => {
+  const { api, sent, last } = helpers();
+  await api.sendText("!room", "Go", { html: "<b>Go</b>", replyTo: "$old", txnId: "t" });
+  const text = sent.at(-1);
+  assertEquals(
+    await api.sendMessage("!room", "Go", { html: "<b>Go</b>", replyTo: "$old", txnId: "t" }),
+    "$event",
+  );
+  assertEquals(sent.at(-1), text);
+  await api.sendMessage("!room", "Go");
+  assertEquals(last(), { msgtype: "m.text", body: "Go" });
+});
+
 Deno.test("sendText() sends m.text, with formatting only if there is some", async () => {
   const { api, sent, last } = helpers();
   assertEquals(await api.sendText("!room", "Go"), "$event");
