@@ -97,13 +97,7 @@ export function checkText(text: unknown, action: string): void {
   if (fault !== undefined) throw new ValueError(`Cannot ${action}: the text ${fault}`);
 }
 
-/**
- * Refuses options that there are not, of text or of what has a caption.
- *
- * @param known The names of those that there are.
- * @param action What is done with it, as the error has it.
- * @throws {ValueError} If there is one.
- */
+/** Refuses options of text, or of what has a caption, that there are not: `known` are those that there are. */
 export function checkNamed(options: object, known: Readonly<Record<string, true>>, action: string): void {
   for (const name in options) {
     if (Object.hasOwn(known, name) || !Object.hasOwn(WRITE_HINTS, name)) continue;
@@ -257,10 +251,7 @@ const CAPTION: OptionNames<CaptionOptions> = {
 export const IMAGE: OptionNames<ImageOptions> = { ...CAPTION, fileName: true, thumbnail: true };
 export const FILE: OptionNames<FileOptions> = { ...CAPTION, fileName: true, mimeType: true, fileType: true };
 export const STICKER: OptionNames<StickerOptions> = {
-  text: true,
-  mentions: true,
-  replyTo: true,
-  thread: true,
+  ...{ text: true, mentions: true, replyTo: true, thread: true },
 };
 
 /** What is sent with a file. */

@@ -1,3 +1,9 @@
+/**
+ * Over 300 lines because it goes through all that sends messages.
+ *
+ * @module
+ */
+
 import { assertEquals, assertRejects } from "@std/assert";
 import { noCipher } from "../../../src/api/media/media_upload.ts";
 import type { SendOptions } from "../../../src/api/messages/messages.ts";
