@@ -202,6 +202,7 @@ async function signDevice(login: Login, signing: Signing, terminal: Terminal): P
   if (problem === undefined) return signed;
   throw new CliError(
     `Cannot log in: the homeserver does not take the device's keys (${problem.code}); try again`,
+    STATUS.REFUSED,
   );
 }
 
