@@ -211,7 +211,12 @@ async function around(ctx: Untyped, next: () => Promise<void>, parts: Parts): Pr
     const device = deviceOf(scope);
     if (device !== undefined && !entities.RotatedRefreshToken) {
       await tell(options, "provision_user", { localpart });
-      await tell(options, "upsert_device", { localpart, device_id: device });
+      const { clientName, clientId } = ctx.oidc.client;
+      await tell(options, "upsert_device", {
+        localpart,
+        device_id: device,
+        display_name: clientName ?? clientId,
+      });
     }
   }
   const ended = entities.AccessToken ?? entities.RefreshToken;

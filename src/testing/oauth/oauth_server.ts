@@ -266,7 +266,9 @@ export class OAuthServer implements AuthorizationServer {
 
   #logIn({ client, user, scope }: Approved): JsonObject {
     const id = deviceOf(scope);
-    const device = id === undefined ? new Device("", undefined) : this.#host.addDevice(user, id, client.name);
+    const device = id === undefined
+      ? new Device("", undefined)
+      : this.#host.addDevice(user, id, client.name ?? client.id);
     return this.tokens.open({ clientId: client.id, user, device, scope, opensApi: allowsApi(scope) });
   }
 }

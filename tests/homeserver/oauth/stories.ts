@@ -32,6 +32,8 @@ export const OAUTH_STORIES: readonly OAuthStory[] = [
       const { status, body } = await client.poll(device_code);
       assertEquals([status, body.scope], [200, client.scope]);
       assertEquals(await client.ownerOf(body.access_token), client.owner);
+      const device = (await client.api(body.access_token, "GET", `/devices/${client.deviceId}`)).body;
+      assertEquals(device.display_name, "Bot");
       assertEquals((await client.poll(device_code)).body.error, "invalid_grant");
     },
   },
