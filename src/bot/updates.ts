@@ -134,9 +134,7 @@ export class Updates {
     };
     const { mxid } = client;
     if (about === mxid && LEAVING.has(type)) return this.#left(room, context);
-    if (type === "INVITE" && (about === mxid || mxid === "")) {
-      return this.#invited(event as Invitation, context);
-    }
+    if (type === "INVITE") return this.#invited(event as Invitation, context);
     if (sender === mxid || (source & SyncStream.TIMELINE) === 0) return NOTHING();
     if (!access.hears(sender) || !access.hearsIn(room) || !access.hearsAsSent(type, event)) return NOTHING();
     // Users are limited in what they say, not in what becomes of them.

@@ -1,7 +1,9 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { ValueError } from "@greenroom/matrix";
+import { MemoryStore, ValueError } from "@greenroom/matrix";
 import { Bot, Composer } from "@greenroom/matrix/bot";
 import type { StandardSchemaV1 } from "@standard-schema/spec";
+import { Homeserver } from "@greenroom/matrix/testing";
+import { EVERYBODY } from "../support/everybody.ts";
 import { trying } from "./support.ts";
 
 /** A schema that takes whole numbers. */
@@ -226,4 +228,23 @@ Deno.test("A command that another tree's has hidden is named in the log, once", 
   await room.expect("shared");
   const said = tester.logged.filter((line) => line.includes("hidden by another"));
   assertEquals(said.map((line) => line.includes('"ping"')), [true]);
+});
+
+Deno.test("The log says once which commands need encryption that the bot has not", async () => {
+  for (const encrypted of [false, true]) {
+    const logged: string[] = [];
+    await using homeserver = new Homeserver();
+    const { accessToken } = homeserver.createUser("bot");
+    const log = { debug() {}, info() {}, error() {}, warn: (line: string) => void logged.push(line) };
+    const { baseUrl, fetch } = homeserver;
+    const encryption = encrypted ? EVERYBODY : undefined;
+    await using bot = new Bot({ baseUrl, fetch, accessToken, log, store: new MemoryStore(), encryption });
+    bot.command("wipe", { encryptedOnly: true }, (c) => c.reply("wiped"));
+    bot.command("ping", (c) => c.reply("pong"));
+    for (let pass = 0; pass < 2; pass++) await bot.syncOnce();
+    assertEquals(
+      logged.filter((line) => line.startsWith("A command is never called")).length,
+      encrypted ? 0 : 1,
+    );
+  }
 });

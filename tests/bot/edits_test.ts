@@ -127,6 +127,28 @@ Deno.test("An edit of what is no message is neither heard as new nor taken as an
   await room.expect("got two");
 });
 
+Deno.test("A function for everything gets an edit of any type from who wrote what it edits, and from nobody else", async () => {
+  const heard: string[] = [];
+  await using tester = trying((bot) => {
+    bot.use((c, next) => {
+      const { "m.relates_to": relation } = c.event.content as { "m.relates_to"?: object };
+      if (relation !== undefined) heard.push(`${c.sender} ${c.event.type}`);
+      return next();
+    });
+    bot.on("org.example.own", () => {}); // the client listens to it then
+  });
+  const room = await tester.room("alice", "bob");
+  const message = await room.say("one");
+  const own = await room.send("org.example.own", { body: "own" });
+  const editOf = (event_id: string) => ({ body: "two", "m.relates_to": { rel_type: "m.replace", event_id } });
+  for (const user of [room.as("bob"), room]) {
+    await user.send("org.example.own", editOf(own));
+    await user.send("m.room.message", { msgtype: "m.text", ...editOf(message) }); // without new content
+  }
+  await tester.settle();
+  assertEquals(heard, ["@alice:localhost org.example.own", "@alice:localhost m.room.message"]);
+});
+
 Deno.test("An edit in a thread is in that thread: for answers to it, and for who waits there", async () => {
   await using tester = trying((bot) => {
     bot.on("edit:text", (c) => c.reply(`edited to ${c}`));

@@ -167,3 +167,69 @@ Deno.test("c.join() takes an invitation that its server has not heard of yet", a
   await passing(tester, 60_000);
   assertEquals([membership(tester, room), hellos(tester, room)], ["join", 1]);
 });
+
+/** How often the bot has asked to join. */
+function joinsOf(tester: BotTester): number {
+  return tester.homeserver.requests.filter("POST", "/join").filter(({ user }) => user === tester.mxid).length;
+}
+
+Deno.test("autoJoin decides about the bot's own invitations, and about nobody else's", async () => {
+  const asked: string[] = [];
+  await using tester = polite({
+    autoJoin: ({ sender, state_key }) => {
+      asked.push(`${sender} ${state_key}`);
+      return Promise.resolve(sender.startsWith("@alice"));
+    },
+  });
+  await tester.start();
+  for (const user of ["bob", "carol"]) tester.homeserver.createUser(user);
+  const room = await invited(tester);
+  const { room_id } = await tester.request("bob", "POST", "/createRoom", { invite: [tester.mxid] });
+  const path = `/rooms/${encodeURIComponent(room)}/invite`;
+  await tester.request("alice", "POST", path, { user_id: "@carol:localhost" });
+  await tester.settle();
+  assertEquals(membership(tester, room), "join");
+  assertEquals(membership(tester, room_id as RoomID), "invite");
+  assertEquals(asked, [`@alice:localhost ${tester.mxid}`, `@bob:localhost ${tester.mxid}`]);
+});
+
+Deno.test("A bot joins once for each invitation, and for nothing else that becomes of its membership", async () => {
+  const heard: unknown[] = [];
+  await using tester = trying((bot) => {
+    bot.on("m.room.member", (c) => void heard.push(c.event.content.membership));
+  });
+  await tester.start();
+  const room = await invited(tester);
+  await tester.request("alice", "POST", `/rooms/${encodeURIComponent(room)}/kick`, { user_id: tester.mxid });
+  await tester.settle();
+  await tester.request("alice", "POST", `/rooms/${encodeURIComponent(room)}/invite`, {
+    user_id: tester.mxid,
+  });
+  await tester.settle();
+  assertEquals([membership(tester, room), joinsOf(tester)], ["join", 2]);
+});
+
+Deno.test("An invitation that the program itself declines is not tried any more", async () => {
+  let made: Bot | undefined;
+  await using tester = trying((bot) => void (made = bot));
+  await tester.start();
+  const refuses = refusing(tester, AWAY);
+  const room = await invited(tester);
+  await passing(tester, 100_000);
+  await made?.client.leaveRoom(room);
+  await tester.settle();
+  const tries = refuses.hits;
+  await passing(tester, 200_000);
+  assertEquals([refuses.hits, membership(tester, room)], [tries, "leave"]);
+});
+
+Deno.test("More invitations of a user than inviteLimit lets in are ignored, and the log says so once", async () => {
+  await using tester = polite({ inviteLimit: { count: 1, window: 1_000, total: 1 } });
+  await tester.start();
+  const rooms = await Promise.all(Array.from({ length: 12 }, () => invited(tester)));
+  await passing(tester, 60_000);
+  const joined = rooms.filter((room) => membership(tester, room) === "join").length;
+  assert(joined < rooms.length, `${joined} of ${rooms.length}`);
+  assertEquals(joinsOf(tester), joined);
+  assertEquals(tester.logged.filter((line) => line.includes("Ignores invitations of a user")).length, 1);
+});

@@ -103,7 +103,8 @@ export interface ConfirmOptions extends Omit<AskOptions<never>, "filter" | "chec
    * Whether a reaction in clear counts in an encrypted room. Nearly all clients send reactions in clear, where
    * the homeserver, or who has stolen a user's token, can write one as well. Without, the question shows the
    * words to answer with in place of reactions, and words count, and reactions that are encrypted together
-   * with what they are to. Where nothing is encrypted, all counts. Default: false.
+   * with what they are to. Where nothing is encrypted, all counts; for a command or a bot that is `encryptedOnly`
+   * nothing in clear does. Default: false.
    */
   clearReactions?: boolean;
 }
@@ -112,8 +113,8 @@ export interface ConfirmOptions extends Omit<AskOptions<never>, "filter" | "chec
 export interface MenuOptions extends Omit<AskOptions<never>, "filter" | "check"> {
   /**
    * Whether a reaction in clear counts in an encrypted room: see {@linkcode ConfirmOptions.clearReactions}.
-   * Say `false` where a choice does what others should not decide. Default: true, but for a command or a bot
-   * that is `encryptedOnly`.
+   * Say `false` where a choice does what others should not decide. Default: true; for a command or a bot that is
+   * `encryptedOnly` none counts, whatever this says.
    */
   clearReactions?: boolean;
   /** What is said of each choice, by its reaction; `false`: nothing. Default: those that are texts. */
@@ -333,7 +334,7 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown>
   ): Promise<Choice> {
     checkOptions(given, MENU, "menu");
     const byKey = choicesByKey(choices);
-    const { labels, clearReactions = !this.run.encryptedOnly, ...options } = given;
+    const { labels, clearReactions = true, ...options } = given;
     const keys = Object.keys(byKey);
     const labelOf = (key: string): string | undefined => {
       if (labels === false) return undefined;
@@ -364,8 +365,8 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown>
     const place = this.#in(options.roomId);
     const filter = ["message:text", "reaction"] as const;
     this.run.after.check("ask");
-    const takesClear = clearReactions ||
-      !await this.run.step("encrypted", () => this.#isEncrypted(place.roomId));
+    const takesClear = !this.run.encryptedOnly && (clearReactions ||
+      !await this.run.step("encrypted", () => this.#isEncrypted(place.roomId)));
     const text = await this.run.begun.during(() =>
       withLabels(question, labels, { format: options.format, all: !takesClear })
     );
@@ -409,7 +410,7 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown>
   }
 
   #in(room?: RoomID): RoomContext {
-    return room === undefined || room === this.roomId ? this : new RoomContext(this.kit, this.run, { room });
+    return room === undefined ? this : new RoomContext(this.kit, this.run, { room });
   }
 }
 

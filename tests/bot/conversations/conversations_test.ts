@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { ConversationEndedError, defineSession } from "@greenroom/matrix/bot";
+import { type Bot, ConversationEndedError, defineSession } from "@greenroom/matrix/bot";
 import { trying } from "../support.ts";
 
 Deno.test("A question that nobody answers in time ends the conversation, and the function may say so", async () => {
@@ -44,24 +44,32 @@ Deno.test("A command that is begun anew takes the place of the conversation that
   await room.expectNothing();
 });
 
-Deno.test("A conversation ends when the bot is thrown out, and nothing of it is left when it comes again", async () => {
-  const ends: unknown[] = [];
-  await using tester = trying((bot) =>
-    bot.command("ask", (c) => c.ask("Well?").catch((error) => ends.push(error.reason)))
-  );
-  const room = await tester.room("alice");
-  const path = `/rooms/${encodeURIComponent(room.id)}`;
-  await room.say("!ask");
-  await room.expect("Well?");
-  await tester.request("alice", "POST", `${path}/kick`, { user_id: tester.mxid });
-  await tester.settle();
-  assertEquals(ends, ["left"]);
-  await tester.request("alice", "POST", `${path}/invite`, { user_id: tester.mxid });
-  await tester.until(() => room.view().membership(tester.mxid) === "join", "not joined");
-  await tester.settle();
-  await room.say("hello");
-  await room.expectNothing();
-});
+for (const how of ["is thrown out", "leaves"]) {
+  Deno.test(`A conversation ends when the bot ${how}, and nothing of it is left when it comes again`, async () => {
+    const ends: unknown[] = [];
+    let made: Bot | undefined;
+    await using tester = trying((bot) => {
+      made = bot;
+      bot.command("ask", (c) => c.ask("Well?").catch((error) => ends.push(error.reason)));
+    });
+    const room = await tester.room("alice");
+    const path = `/rooms/${encodeURIComponent(room.id)}`;
+    await room.say("!ask");
+    await room.expect("Well?");
+    const user_id = tester.mxid;
+    if (how === "leaves") await made?.client.leaveRoom(room.id);
+    else {await tester.request("alice", "POST", `${path}/${how === "is banned" ? "ban" : "kick"}`, {
+        user_id,
+      });}
+    await tester.settle();
+    assertEquals(ends, ["left"]);
+    await tester.request("alice", "POST", `${path}/invite`, { user_id });
+    await tester.until(() => room.view().membership(tester.mxid) === "join", "not joined");
+    await tester.settle();
+    await room.say("hello");
+    await room.expectNothing();
+  });
+}
 
 Deno.test("A conversation stays in its thread, and threads of one user do not disturb each other", async () => {
   await using tester = trying((bot) =>

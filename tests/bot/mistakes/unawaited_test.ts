@@ -186,6 +186,8 @@ const TOO_LATE: Record<string, (c: Context) => Promise<unknown>> = {
   "take the session": (c) => c.session(COUNT),
   "remind": (c) => c.remind({ in: 1_000 }, "Tea!"),
 };
+/** What the log says was to be done, where it is not that. */
+const STEPS: Record<string, string> = { confirm: "ask" };
 
 for (const [what, run] of Object.entries(TOO_LATE)) {
   Deno.test(`A function that wants to ${what} when it has ended gets an error, and the process goes on`, async () => {
@@ -204,6 +206,11 @@ for (const [what, run] of Object.entries(TOO_LATE)) {
     assertStringIncludes(String(reported[0]), "the function has ended");
     await room.say("!tell");
     await tester.until(() => room.messages.some(({ text }) => text === "0"), "It was to go on");
+    assert(!room.messages.some(({ text }) => text.endsWith("?")), "nothing was to be asked");
+    assert(
+      tester.logged.some((line) => new RegExp(`step: .${STEPS[what] ?? what}`).test(line)),
+      tester.logged.join("\n"),
+    );
   });
 }
 

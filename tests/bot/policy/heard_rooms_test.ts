@@ -62,3 +62,19 @@ Deno.test("A user who changes their name has said nothing: the limit of what use
   await room.expect("heard: hello");
   assertEquals(changes.at(-1), "Bobby");
 });
+
+Deno.test("Functions hear what is said in rooms, and not who reads or types there", async () => {
+  const heard: string[] = [];
+  await using tester = trying((bot) => {
+    bot.use((c) => void heard.push(c.event.type));
+    for (const type of ["m.receipt", "m.typing"]) bot.client.on(type as "m.receipt", () => {});
+    for (const type of ["m.receipt", "m.typing"] as const) bot.on(type as "m.room.topic", () => {});
+  });
+  const room = await tester.room("alice");
+  const eventId = await room.say("hello");
+  const path = `/rooms/${encodeURIComponent(room.id)}`;
+  await tester.request("alice", "PUT", `${path}/typing/@alice:localhost`, { typing: true, timeout: 10_000 });
+  await tester.request("alice", "POST", `${path}/receipt/m.read/${encodeURIComponent(eventId)}`, {});
+  await tester.settle();
+  assertEquals(heard, ["m.room.member", "m.room.message"]);
+});

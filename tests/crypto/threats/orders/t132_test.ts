@@ -106,7 +106,7 @@ for (const scope of ["command", "bot"] as const) {
     await using alice = await encryptedUser(tester, "alice");
     const room = await alice.room();
     await alice.say(room, "!purge");
-    const question = await alice.expect("Really?");
+    const question = await alice.expect("Really?\n\n- yes\n- no");
     await alice.forge(room, "m.reaction", reaction(question, "✅"));
     await alice.forge(room, "m.room.message", text("yes"));
     await alice.expectNothing();
@@ -114,6 +114,11 @@ for (const scope of ["command", "bot"] as const) {
     await alice.expect("over");
     await alice.say(room, "!choose");
     const choice = await alice.expect("Which?\n\n- 🔴 red");
+    const own = tester.homeserver.room(room).messages.filter(({ sender }) => sender === tester.mxid);
+    assert(
+      own.every(({ type }) => type !== "m.reaction"),
+      "reactions count for nothing, so none is to be shown",
+    );
     await alice.forge(room, "m.reaction", reaction(choice, "🔴"));
     await alice.expectNothing();
     await alice.say(room, "🔴");
