@@ -35,7 +35,7 @@ const layers: Layer[] = [
     files: /^src\/bot\//,
     imports: ["mod", "places", "names"], // as applications do
     // Entries of the package, what finds homeservers, names of other libraries, what warns of key files
-    // that others may read, and what a signal ends.
+    // that others may read, what a signal ends, and HTML as text.
     besides: [
       "src/api/server/server.ts",
       "src/errors/hints.ts",
@@ -43,6 +43,7 @@ const layers: Layer[] = [
       "src/store/sqlite.ts",
       "src/store/files/files.ts",
       "src/base/until_signal.ts",
+      "src/base/html_text.ts",
     ],
   },
   {

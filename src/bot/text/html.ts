@@ -40,6 +40,8 @@ const PARENTS: Readonly<Record<string, readonly string[]>> = {
 const ENDS_PARAGRAPH = new Set(
   "p h1 h2 h3 h4 h5 h6 blockquote ul ol hr div table pre details".split(" "),
 );
+/** What can't lie directly in another of these, and so ends it. */
+const HEADINGS = new Set(["h1", "h2", "h3", "h4", "h5", "h6"]);
 /** Where nobody is mentioned. */
 const QUOTES = new Set(["blockquote", "pre", "code"]);
 
@@ -103,6 +105,7 @@ export function cleanHtml(html: string): CleanHtml {
     const tag = allowedTag(name);
     if (tag === undefined || (isEmpty && !isVoid(tag))) return;
     if (ENDS_PARAGRAPH.has(tag)) end((one) => one === "p", (one) => one !== "p" && ENDS_PARAGRAPH.has(one));
+    if (HEADINGS.has(tag) && HEADINGS.has(open.at(-1) ?? "")) close();
     if (tag === "a") end((one) => one === "a"); // as every parser does: links do not lie in links
     if (tag === "li") end((one) => one === "li", (one) => one === "ul" || one === "ol");
     const parents = PARENTS[tag];
@@ -206,20 +209,6 @@ export function sanitizeHtml(html: string): string {
   return cleanHtml(html).html;
 }
 
-/** What is looked at of an element. */
-interface Element {
-  readonly attribs?: { readonly alt?: string };
-  readonly children?: unknown;
-}
-
-/** Goes through elements. */
-type Walk = (elements: unknown, builder: TextBuilder) => void;
-
-/** What is used of the library's builder; the library comes without types. */
-interface TextBuilder {
-  addInline(text: string): void;
-}
-
 /** What a link to a user or a room is known by: its text says more than the link does. */
 const PILL = /<a href="https:\/\/matrix\.to\/#\/[^"]*">/g;
 
@@ -228,7 +217,7 @@ const PILL = /<a href="https:\/\/matrix\.to\/#\/[^"]*">/g;
  * each cell, links with where they lead, those of matrix.to by their text alone, and images by what
  * stands for them. What `mx-reply` quotes is left out.
  *
- * The library that does it is loaded at the first call.
+ * What does it is loaded at the first call.
  *
  * @param html HTML from anybody.
  * @returns The text.
@@ -240,31 +229,6 @@ const PILL = /<a href="https:\/\/matrix\.to\/#\/[^"]*">/g;
  * ```
  */
 export async function htmlToText(html: string): Promise<string> {
-  const { convert } = await import("html-to-text");
-  return convert(cleanHtml(html).html.replaceAll(PILL, "<a>"), {
-    wordwrap: false,
-    limits: { maxDepth: MAX_DEPTH + 1 },
-    selectors: [
-      { selector: "a", options: { hideLinkHrefIfSameAsText: true, linkBrackets: ["(", ")"] } },
-      ...["h1", "h2", "h3", "h4", "h5", "h6"].map((selector) => ({
-        selector,
-        options: { uppercase: false },
-      })),
-      { selector: "img", format: "alternative" },
-      { selector: "ul", options: { itemPrefix: "- " } },
-      { selector: "tr", format: "block", options: { leadingLineBreaks: 1, trailingLineBreaks: 1 } },
-      { selector: "td", format: "cell" },
-      { selector: "th", format: "cell" },
-    ],
-    formatters: {
-      alternative: (image: Element, _walk: Walk, builder: TextBuilder) =>
-        builder.addInline(image.attribs?.alt ?? ""),
-      // The library's tables with columns take time and room that grow faster than the table.
-      cell: (cell: Element, walk: Walk, builder: TextBuilder) => {
-        builder.addInline("| ");
-        walk(cell.children, builder);
-        builder.addInline(" ");
-      },
-    },
-  });
+  const { textOfHtml } = await import("../../base/html_text.ts");
+  return textOfHtml(cleanHtml(html).html.replaceAll(PILL, "<a>"));
 }

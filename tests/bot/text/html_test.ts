@@ -102,6 +102,7 @@ Deno.test("sanitizeHtml() closes in order what is not, and ends what another ele
     '<a href="mailto:b">c<b>d</b></a><a href="mailto:e">f</a>g',
   );
   assertEquals(sanitizeHtml("<p>a<p>b<ul><li>c<li>d</ul>"), "<p>a</p><p>b</p><ul><li>c</li><li>d</li></ul>");
+  assertEquals(sanitizeHtml("<h1>a<h2>b<i>c<h3>d"), "<h1>a</h1><h2>b<i>c<h3>d</h3></i></h2>");
   assertEquals(
     sanitizeHtml("<table><tr><td>a<td>b<tr><th>c"),
     "<table><tr><td>a</td><td>b</td></tr><tr><th>c</th></tr></table>",
