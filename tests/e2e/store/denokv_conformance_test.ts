@@ -1,7 +1,7 @@
 import { StoreFormatError, StoreReadOnlyError } from "../../../src/errors/store_error.ts";
 import { KvStore } from "../../../src/store/deno_kv/deno_kv.ts";
 import { formatKey } from "../../../src/store/deno_kv/keys.ts";
-import { openDatabase } from "../../../src/store/deno_kv/open.ts";
+import { databaseOf } from "../../../src/store/deno_kv/open.ts";
 import { storeConformance } from "../../../src/testing/conformance/conformance.ts";
 import { Denokv } from "../../../tools/denokv.ts";
 import { withoutDenokv } from "../support/denokv.ts";
@@ -29,7 +29,7 @@ async function restart(place: string, { readOnly }: { readOnly: boolean }): Prom
 
 async function put(place: string, key: Deno.KvKey, text: string | undefined): Promise<void> {
   const { url, accessToken } = await serverOf(place);
-  const database = await openDatabase(url, { accessToken });
+  const database = databaseOf(url, { accessToken });
   await database.commit([], [{
     key,
     record: text === undefined ? undefined : new TextEncoder().encode(text),
