@@ -14,8 +14,8 @@ const MOST = 1_000;
 /** A versionstamp that no value has, so that nothing is written. */
 const NEVER = "never";
 
-/** The first part of the keys of room state. */
-const STATE = "state";
+/** The first parts of the keys of room state. */
+const STATE: ReadonlySet<string | undefined> = new Set(["state", "pack"]);
 
 /** The kinds of records that others fill: without one a client can do less, and is no less safe. */
 const EXPENDABLE: ReadonlySet<string | undefined> = new Set([
@@ -76,11 +76,11 @@ export async function acceptableChanges(
   const accepted = changes.filter((change) => !refused.has(change));
   for (const { key } of refused) {
     const removal: StoreMutation = { type: "delete", key };
-    if (key[prefix.length] === STATE && await takes([removal])) accepted.push(removal);
+    if (STATE.has(key[prefix.length]) && await takes([removal])) accepted.push(removal);
   }
   return { changes: accepted, refused: [...refused].map(({ key }) => key.slice(prefix.length)) };
 }
 
 function isExpendable([part, kind]: StoreKey): boolean {
-  return part === STATE || (part === "crypto" && EXPENDABLE.has(kind));
+  return STATE.has(part) || (part === "crypto" && EXPENDABLE.has(kind));
 }

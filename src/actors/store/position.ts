@@ -228,7 +228,7 @@ export class StoreSync {
         );
       }
       const { began } = await this.#position.get();
-      const changes = await this.#rooms.changes(change.rooms, began);
+      const changes = await this.#rooms.changes(change, began);
       const crashes = await this.#position.advance(change, changes);
       if (this.#refused === nextBatch) this.#refused = undefined;
       if (crashes === undefined) return { former: changes.former, crashes: 0 };

@@ -65,7 +65,10 @@ export class RedactableState implements RoomState {
       const redaction = byId.get(event.event_id);
       return redaction === undefined ? [] : [redactedState(event, redaction, version)];
     });
-    if (redacted.length > 0) this.set(roomId, redacted, mutations);
+    if (which === "stored" || redacted.length > 0) {
+      await this.erase(roomId, new Set(byId.keys()), mutations);
+      this.set(roomId, redacted, mutations);
+    }
     return redacted;
   }
 
@@ -106,8 +109,17 @@ export class RedactableState implements RoomState {
     this.#state.set(roomId, events, mutations);
   }
 
-  remove(roomId: RoomID, events: readonly StoredState[], mutations: StoreMutation[]): void {
-    this.#state.remove(roomId, events, mutations);
+  async begin(...change: Parameters<RoomState["begin"]>): Promise<void> {
+    this.#rooms.delete(change[0]);
+    await this.#state.begin(...change);
+  }
+
+  async remove(roomId: RoomID, events: readonly StoredState[], mutations: StoreMutation[]): Promise<void> {
+    await this.#state.remove(roomId, events, mutations);
+  }
+
+  async erase(...change: Parameters<RoomState["erase"]>): Promise<void> {
+    await this.#state.erase(...change);
   }
 
   async clear(roomId: RoomID, limit: number, mutations: StoreMutation[]): Promise<PrunedRooms> {

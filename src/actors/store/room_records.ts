@@ -7,6 +7,8 @@
 import type { Clock } from "../../base/clock.ts";
 import { WeighedCache } from "../../base/recent_map.ts";
 import type { RoomRecord, StoredState } from "../../store/device/mod.ts";
+import type { Membership } from "../../types/enums.ts";
+import { type StateEvent, type StrippedStateEvent, SyncStream } from "../../types/events/event.ts";
 import type { EventID, RoomID } from "../../types/ids.ts";
 import type { StoreWriter } from "./writer.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
@@ -15,7 +17,7 @@ import { isReceivedRoomId } from "../../types/identifiers.ts";
 
 /** What of a change of state matters to a room's record. */
 export interface RoomFacts {
-  /** The users who have a member event. */
+  /** The users who have a member event that does not itself say what they were before. */
   readonly members: readonly string[];
   /** The content of the first `m.room.encryption` with an empty state key. */
   readonly encryption: JsonObject | undefined;
@@ -31,16 +33,22 @@ const NO_FACTS: RoomFacts = {
   predecessor: undefined,
 };
 
-/** The facts in a change of state. */
-export function factsOf(events: readonly StoredState[]): RoomFacts {
+/**
+ * The facts in a change of state.
+ *
+ * @param asState Whether the events of the timeline count as state, which says only how things are. Default: false.
+ */
+export function factsOf(events: readonly StoredState[], asState = false): RoomFacts {
   if (events.length === 0) return NO_FACTS; // most rooms of most responses
   const members: string[] = [];
   let encryption: StoredState | undefined;
   let create: StoredState | undefined;
   events.forEach((event) => {
-    const { type, state_key } = event;
-    if (type === "m.room.member") members.push(state_key);
-    else if (state_key !== "") return;
+    const { type, state_key, source } = event;
+    if (type === "m.room.member") {
+      const says = !asState && (source & SyncStream.TIMELINE) !== 0 && prevMembership(event) !== undefined;
+      if (!says) members.push(state_key);
+    } else if (state_key !== "") return;
     else if (type === "m.room.encryption") encryption ??= event;
     else if (type === "m.room.create") create ??= event;
   });
@@ -50,6 +58,17 @@ export function factsOf(events: readonly StoredState[]): RoomFacts {
     encryptedBy: encryption?.event_id,
     predecessor: predecessorIn(create),
   };
+}
+
+/** What a member event says its user was to the room before, if it says so. */
+export function prevMembership({ unsigned }: StateEvent | StrippedStateEvent): Membership | undefined {
+  return isJsonObject(unsigned?.prev_content) ? membershipIn({ content: unsigned.prev_content }) : undefined;
+}
+
+/** The membership in an event, if it has one. */
+export function membershipIn(event: { readonly content: JsonObject } | undefined): Membership | undefined {
+  const membership = event?.content.membership;
+  return typeof membership === "string" ? membership as Membership : undefined;
 }
 
 function contentOf(event: StoredState | undefined): JsonObject | undefined {

@@ -4,9 +4,10 @@
  * @module
  */
 
-import { compareParts, type StoreMutation } from "../../store/base/mod.ts";
+import { compareParts, type StoreKey, type StoreMutation } from "../../store/base/mod.ts";
 import type { StoredState } from "../../store/device/mod.ts";
-import type { RoomID } from "../../types/ids.ts";
+import type { EventID, RoomID } from "../../types/ids.ts";
+import { RoomPacks } from "./packed_state.ts";
 import type { PrunedRooms, StateQuery } from "./store_protocol.ts";
 import { set, type StoreWriter } from "./writer.ts";
 
@@ -19,52 +20,137 @@ export interface RoomState {
   getMany(queries: readonly StateQuery[]): Promise<(StoredState | undefined)[]>;
   /** A room's state, all of it or all of a type, in the order of types and state keys. */
   list(roomId: RoomID, type?: string): Promise<StoredState[]>;
+  /**
+   * Sets the state of a room that the user comes into: of each piece the last of the events.
+   *
+   * @param isKnown Whether the room was known, so that what is stored of it is old.
+   */
+  begin(
+    roomId: RoomID,
+    events: readonly StoredState[],
+    isKnown: boolean,
+    mutations: StoreMutation[],
+  ): Promise<void>;
   /** Sets pieces of a room's state: of each the last of the events. */
   set(roomId: RoomID, events: readonly StoredState[], mutations: StoreMutation[]): void;
   /** Removes pieces of a room's state. */
-  remove(roomId: RoomID, events: readonly StoredState[], mutations: StoreMutation[]): void;
-  /** Removes a room's state, at most so many pieces. */
+  remove(roomId: RoomID, events: readonly StoredState[], mutations: StoreMutation[]): Promise<void>;
+  /** Removes what is left of redacted events. Their pieces are set again, if they still had any. */
+  erase(roomId: RoomID, ids: ReadonlySet<EventID | undefined>, mutations: StoreMutation[]): Promise<void>;
+  /** Removes a room's state, at most so many pieces beside its pack. */
   clear(roomId: RoomID, limit: number, mutations: StoreMutation[]): Promise<PrunedRooms>;
 }
 
-/** Stores each piece of state as a record of its own. */
+/** Of fewer events each gets a record: it costs less to set it. */
+const MIN_PACK = 4;
+/** Of more, too: all of a pack is read for one piece of state. */
+const MAX_PACK = 256;
+
+/**
+ * Stores the state of a room in a pack, and what changes later, piece by piece, in records: there a
+ * piece is newer than in the pack.
+ */
 export class StoredRoomState implements RoomState {
   readonly #writer: StoreWriter;
+  readonly #packs: RoomPacks;
+  /** Whether no room that is not known has a record of state; undefined: it has not been looked for. */
+  #isBare: boolean | undefined;
 
   /** @param writer Reads and writes. */
   constructor(writer: StoreWriter) {
     this.#writer = writer;
+    this.#packs = new RoomPacks(writer);
   }
 
   async getMany(queries: readonly StateQuery[]): Promise<(StoredState | undefined)[]> {
     const { keys } = this.#writer;
-    return await this.#writer.getMany<StoredState>(
+    const { packs, values } = await this.#packs.read<StoredState>(
+      queries.map(({ roomId }) => roomId),
       queries.map(({ roomId, type, stateKey }) => keys.state(roomId, type, stateKey)),
+    );
+    return queries.map(({ roomId, type, stateKey }, index) =>
+      values[index] ?? packs.get(roomId)?.findLast(isPiece(type, stateKey))
     );
   }
 
   async list(roomId: RoomID, type?: string): Promise<StoredState[]> {
-    return await this.#writer.list<StoredState>(this.#writer.keys.states(roomId, type));
+    const { keys } = this.#writer;
+    const prefix = type === undefined ? keys.states(roomId) : keys.states(roomId, type);
+    const records = await this.#writer.list<StoredState>(prefix);
+    const pack = await this.#packs.get(roomId);
+    if (pack.length === 0) return records;
+    const pieces = new Pieces();
+    pieces.set(pack);
+    pieces.set(records);
+    return pieces.list(type);
+  }
+
+  async begin(
+    roomId: RoomID,
+    events: readonly StoredState[],
+    isKnown: boolean,
+    mutations: StoreMutation[],
+  ): Promise<void> {
+    const isPack = events.length >= MIN_PACK && events.length <= MAX_PACK;
+    if (isKnown) await this.clear(roomId, Infinity, mutations);
+    // What was sent to the room, or read of it, before it was known may be newer.
+    if (isPack && (isKnown || !await this.#hasRecords(roomId))) this.#packs.set(roomId, events, mutations);
+    else this.#setRecords(roomId, events, mutations);
   }
 
   set(roomId: RoomID, events: readonly StoredState[], mutations: StoreMutation[]): void {
+    if (events.length > 0) this.#isBare = false;
+    this.#setRecords(roomId, events, mutations);
+  }
+
+  #setRecords(roomId: RoomID, events: readonly StoredState[], mutations: StoreMutation[]): void {
     const { keys } = this.#writer;
     for (const event of events) mutations.push(set(keys.state(roomId, event.type, event.state_key), event));
   }
 
-  remove(roomId: RoomID, events: readonly StoredState[], mutations: StoreMutation[]): void {
+  async remove(roomId: RoomID, events: readonly StoredState[], mutations: StoreMutation[]): Promise<void> {
     const { keys } = this.#writer;
+    const gone = new Pieces();
+    gone.set(events);
     for (const { type, state_key } of events) {
       mutations.push({ type: "delete", key: keys.state(roomId, type, state_key) });
     }
+    const isGone = ({ type, state_key }: StoredState) => gone.get(type, state_key) !== undefined;
+    await this.#packs.remove(roomId, isGone, mutations);
+  }
+
+  async erase(
+    roomId: RoomID,
+    ids: ReadonlySet<EventID | undefined>,
+    mutations: StoreMutation[],
+  ): Promise<void> {
+    await this.#packs.remove(roomId, ({ event_id }) => ids.has(event_id), mutations);
   }
 
   async clear(roomId: RoomID, limit: number, mutations: StoreMutation[]): Promise<PrunedRooms> {
-    const found = await this.#writer.keysBelow(this.#writer.keys.states(roomId), limit + 1);
-    const gone = found.slice(0, limit);
+    const { keys } = this.#writer;
+    const records = await this.#writer.keysBelow(keys.states(roomId), limit + 1);
+    const gone = records.slice(0, limit);
     for (const key of gone) mutations.push({ type: "delete", key });
-    return { removed: gone.length, isDone: gone.length === found.length };
+    if (gone.length < records.length) return { removed: gone.length, isDone: false };
+    const pack = await this.#packs.get(roomId);
+    if (pack.length > 0) this.#packs.set(roomId, [], mutations);
+    const packed = pack.map(({ type, state_key }) => keys.state(roomId, type, state_key));
+    const pieces = new Set([...gone, ...packed].map((key) => JSON.stringify(key)));
+    return { removed: pieces.size, isDone: true };
   }
+
+  /** Whether there is a record of a room's state. In a first sync none is, of any. */
+  async #hasRecords(roomId: RoomID): Promise<boolean> {
+    const { keys } = this.#writer;
+    const has = async (prefix: StoreKey) => (await this.#writer.keysBelow(prefix, 1)).length > 0;
+    this.#isBare ??= !await has(keys.states());
+    return !this.#isBare && await has(keys.states(roomId));
+  }
+}
+
+function isPiece(type: string, stateKey: string): (event: StoredState) => boolean {
+  return (event) => event.state_key === stateKey && event.type === type;
 }
 
 /**
@@ -102,8 +188,20 @@ export class MemoryRoomState implements RoomState {
     pieces.set(events);
   }
 
-  remove(roomId: RoomID, events: readonly StoredState[]): void {
+  begin(roomId: RoomID, events: readonly StoredState[], isKnown: boolean): Promise<void> {
+    if (isKnown) this.#rooms.delete(roomId);
+    if (events.length > 0) this.set(roomId, events);
+    return Promise.resolve();
+  }
+
+  remove(roomId: RoomID, events: readonly StoredState[]): Promise<void> {
     this.#rooms.get(roomId)?.remove(events);
+    return Promise.resolve();
+  }
+
+  /** Nothing is left: their pieces have been set again. */
+  erase(): Promise<void> {
+    return Promise.resolve();
   }
 
   /** Removes everything in one step: that takes no time. */
@@ -145,8 +243,7 @@ class Pieces {
 
   get(type: string, stateKey: string): StoredState | undefined {
     if (this.#waiting.length > 0 && ++this.#reads > MAX_READS) this.#sort();
-    const isIt = (event: StoredState) => event.state_key === stateKey && event.type === type;
-    return this.#waiting.findLast(isIt) ?? this.#byType?.get(type)?.get(stateKey);
+    return this.#waiting.findLast(isPiece(type, stateKey)) ?? this.#byType?.get(type)?.get(stateKey);
   }
 
   list(type?: string): StoredState[] {

@@ -19,6 +19,7 @@ import type {
   RoomChange,
   StateChange,
   StateQuery,
+  SyncChange,
 } from "./store_protocol.ts";
 import { ReadsUnderWay, RedactableState } from "./redactable_state.ts";
 import { factsOf, isLeft, nextRecord, type RoomFacts, RoomRecords } from "./room_records.ts";
@@ -111,13 +112,16 @@ export class StoreRooms {
   /**
    * The changes of a sync response to rooms, as they are when all earlier changes are committed.
    *
-   * @param rooms What the response says of them.
+   * @param change The response.
    * @param unhandled The events by which rooms became encrypted that may come again unhandled. Default: none.
    */
-  async changes(rooms: readonly RoomChange[], unhandled: readonly EventID[] = []): Promise<RoomMutations> {
+  async changes(
+    { rooms, dropTimeline }: Pick<SyncChange, "rooms" | "dropTimeline">,
+    unhandled: readonly EventID[] = [],
+  ): Promise<RoomMutations> {
     if (this.#mustWait(rooms)) await this.#writer.settled;
     const { keys } = this.#writer;
-    const changes = rooms.map((room) => ({ room, facts: factsOf(room.state) }));
+    const changes = rooms.map((room) => ({ room, facts: factsOf(room.state, dropTimeline) }));
     const known = await this.#records.getMany(roomsOf(changes));
     const members = await this.#members(changes, known);
     const mutations: StoreMutation[] = [];
@@ -129,12 +133,10 @@ export class StoreRooms {
       const { roomId, membership, state } = room;
       const record = known.get(roomId);
       former.push(record && formerRoom(record, members.get(roomId), unhandled));
-      if (record !== undefined && record.membership !== "join" && membership === "join") {
-        // The stored state is old: it is sent again with the join.
-        await this.#state.clear(roomId, Infinity, mutations);
-      }
-      if (state.length > 0) this.#state.set(roomId, state, mutations);
-      // The stored state of a room that the user comes into is old.
+      // The stored state of a room that the user comes into is old: it is sent again with the join.
+      if (membership === "join" && record?.membership !== "join") {
+        await this.#state.begin(roomId, state, record !== undefined, mutations);
+      } else if (state.length > 0) this.#state.set(roomId, state, mutations);
       const which = record?.membership === "join" ? "stored" : "new";
       const redacted = room.redactions && await this.#state.redact(room, which, mutations);
       if (state.length > 0 || room.lossy || redacted) this.reads.overtake(room, redacted ?? []);
@@ -187,7 +189,7 @@ export class StoreRooms {
     const record = await this.#changed(roomId, allMembers ? { allMembers } : undefined);
     const mutations: StoreMutation[] = [];
     const gone = old.filter((event) => only === undefined || event.content.membership === only);
-    this.#state.remove(roomId, this.reads.current(gone, read), mutations);
+    await this.#state.remove(roomId, this.reads.current(gone, read), mutations);
     this.#state.set(roomId, this.reads.current(events, read), mutations);
     await this.#commit(mutations, record);
   }
@@ -254,7 +256,7 @@ export class StoreRooms {
     return { ...record, ...change, encryption, ...leftAt };
   }
 
-  /** By known room, the stored member events of users with a member event in the change. */
+  /** By known room, the stored member events of users of whom the change does not say what they were. */
   async #members(
     changes: readonly Change[],
     known: ReadonlyMap<RoomID, RoomRecord>,

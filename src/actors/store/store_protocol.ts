@@ -56,6 +56,8 @@ export interface SyncChange {
   readonly anew?: boolean;
   /** Whether it counts as handled when it is committed. */
   readonly atOnce?: boolean;
+  /** Whether its timelines count as state: handlers get no changes of them, only how things are. */
+  readonly dropTimeline?: boolean;
   /** The changes of rooms. */
   readonly rooms: readonly RoomChange[];
 }
@@ -64,7 +66,7 @@ export interface SyncChange {
 export interface FormerRoom {
   /** What the user was to the room. */
   readonly membership: Membership;
-  /** By user ID, the member events of the users with one in the change. */
+  /** By user ID, the member events of the users with one in the change that does not say what they were. */
   readonly members: ReadonlyMap<string, StoredState>;
   /** Whether the room was known to be encrypted. */
   readonly encrypted: boolean;

@@ -14,9 +14,8 @@ import {
 } from "../../types/events/event.ts";
 import type { EventID, UserID } from "../../types/ids.ts";
 import { isMember, type MemberStateEvent, type RoomPart, type TimelineEvent } from "./sync_parts.ts";
-import { type InternalDelivery, type RememberedRoom, shownAmong } from "../store/mod.ts";
+import { type InternalDelivery, prevMembership, type RememberedRoom, shownAmong } from "../store/mod.ts";
 import type { MemberEvent } from "../../types/events/internal_event.ts";
-import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import { InternalEventType } from "../../types/events/event_type.ts";
 
 /** What is known of a room when its part comes. */
@@ -181,17 +180,6 @@ function changeType(
     default:
       return undefined;
   }
-}
-
-/** What a member event says its user was to the room before, if it says so. */
-export function prevMembership({ unsigned }: StateEvent | StrippedStateEvent): Membership | undefined {
-  return isJsonObject(unsigned?.prev_content) ? membershipIn({ content: unsigned.prev_content }) : undefined;
-}
-
-/** The membership in an event, if it has one. */
-export function membershipIn(event: { readonly content: JsonObject } | undefined): Membership | undefined {
-  const membership = event?.content.membership;
-  return typeof membership === "string" ? membership as Membership : undefined;
 }
 
 /** Finds the last member event of a user in front of an event of the room. */

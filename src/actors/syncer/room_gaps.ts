@@ -20,8 +20,8 @@ import {
   pagesBefore,
   type Sifted,
 } from "./gap_filler.ts";
-import { shownAmong, wasShown } from "../store/mod.ts";
-import { entryAmong, isEntry, isOwnMember, prevMembership, type StayView } from "./membership.ts";
+import { prevMembership, shownAmong, wasShown } from "../store/mod.ts";
+import { entryAmong, isEntry, isOwnMember, type StayView } from "./membership.ts";
 import type { SyncFilter } from "./sync_reader.ts";
 import type { RoomPart, TimelineEvent } from "./sync_parts.ts";
 import type { SyncRequests } from "./syncer_options.ts";

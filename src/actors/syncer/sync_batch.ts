@@ -16,9 +16,17 @@ import {
 import type { EventID, SyncToken, UserID } from "../../types/ids.ts";
 import type { UndecryptableEvent } from "../../types/events/internal_event.ts";
 import { InternalEventType } from "../../types/events/event_type.ts";
-import type { CommittedSync, FormerRoom, InternalDelivery, RoomBatch, SyncBatch } from "../store/mod.ts";
+import {
+  type CommittedSync,
+  type FormerRoom,
+  type InternalDelivery,
+  membershipIn,
+  prevMembership,
+  type RoomBatch,
+  type SyncBatch,
+} from "../store/mod.ts";
 import { isMember, type MemberStateEvent, type RoomPart, stateKeyOf, type SyncParts } from "./sync_parts.ts";
-import { FormerMembers, membershipChange, membershipIn, prevMembership } from "./membership.ts";
+import { FormerMembers, membershipChange } from "./membership.ts";
 import type { CatchUp } from "../../store/device/mod.ts";
 
 /** What is known of a sync beside its response. */

@@ -146,7 +146,7 @@ function syncChange(
   { nextBatch, rooms }: SyncParts,
   context: SyncContext,
 ): SyncChange {
-  const { initial, members, own, repeated, again, anew, after, outlives, atOnce } = context;
+  const { initial, members, own, repeated, again, anew, after, outlives, atOnce, dropTimeline } = context;
   return {
     nextBatch,
     after,
@@ -154,6 +154,7 @@ function syncChange(
     ...(again !== undefined && again.until !== nextBatch && { again }),
     ...(anew && { anew }),
     ...(atOnce && { atOnce }),
+    ...(dropTimeline && { dropTimeline }),
     rooms: rooms.map((room): RoomChange => ({
       roomId: room.roomId,
       membership: membershipOf(room, own),

@@ -81,9 +81,17 @@ export class StoreKeys {
       : this.#below("shown", "log", String(portion).padStart(12, "0"));
   }
 
-  /** The prefix of a room's state events, of all types or of one. */
-  states(roomId: RoomID, type?: string): StoreKey {
-    return type === undefined ? this.#below("state", roomId) : this.#below("state", roomId, type);
+  /**
+   * Events of a room's state, the JSON of a list as bytes: most of what the room had when the user came
+   * into it. A record of one state event is newer than what a pack has in its place.
+   */
+  statePack(roomId: RoomID): StoreKey {
+    return this.#below("pack", roomId);
+  }
+
+  /** The prefix of the records of state events: of all rooms, of one, or of one and a type. */
+  states(...path: [] | [roomId: RoomID] | [roomId: RoomID, type: string]): StoreKey {
+    return this.#below("state", ...path);
   }
 
   /** One state event of a room. */

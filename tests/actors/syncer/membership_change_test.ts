@@ -1,5 +1,6 @@
 import { assertEquals, assertFalse, assertStrictEquals } from "@std/assert";
-import { FormerMembers, membershipChange, membershipIn } from "../../../src/actors/syncer/membership.ts";
+import { membershipIn } from "../../../src/actors/store/mod.ts";
+import { FormerMembers, membershipChange } from "../../../src/actors/syncer/membership.ts";
 import { isMember } from "../../../src/actors/syncer/sync_parts.ts";
 import { Membership } from "../../../src/types/enums.ts";
 import { type MatrixEvent, type StateEvent, SyncStream } from "../../../src/types/events/event.ts";

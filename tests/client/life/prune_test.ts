@@ -6,9 +6,17 @@ import { type ClientStage, clientStage, heard } from "../support/stage.ts";
 
 const DAY = 86_400_000;
 
+/** How many pieces of a room's state are stored, in its pack or as records. */
 async function stateOf(store: MemoryStore, roomId: RoomID): Promise<number> {
-  const entries = await Array.fromAsync(store.list([]));
-  return entries.filter(({ key }) => key[2] === "state" && key[3] === roomId).length;
+  const entries = (await Array.fromAsync(store.list([]))).filter(({ key }) => key[3] === roomId);
+  const events = entries.flatMap(({ key: [, , kind], value }) =>
+    kind === "pack"
+      ? JSON.parse(new TextDecoder().decode(value as Uint8Array))
+      : kind === "state"
+      ? [value]
+      : []
+  );
+  return new Set(events.map(({ type, state_key }) => JSON.stringify([type, state_key]))).size;
 }
 
 /** When the store was tidied. */

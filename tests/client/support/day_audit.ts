@@ -6,7 +6,7 @@
 
 import { assert, assertEquals } from "@std/assert";
 import { encryptionOf, type Store } from "@greenroom/matrix";
-import type { RoomID } from "@greenroom/matrix/types";
+import type { RoomID, StateEvent } from "@greenroom/matrix/types";
 import type { Homeserver } from "@greenroom/matrix/testing";
 import type { DayBot, RoomSession } from "./day_bot.ts";
 import type { DaySetup } from "./day_setup.ts";
@@ -73,14 +73,16 @@ function auditTimeline({ homeserver, bot, room, sent }: Finished): void {
 
 /** The room's state is what the homeserver has. */
 function auditState({ homeserver, bot, room }: Finished, records: Records): void {
-  const known = records.filter(({ key: [kind, roomId] }) => kind === "state" && roomId === room);
+  const of = (wanted: string) => records.filter(({ key: [kind, id] }) => kind === wanted && id === room);
+  const packed = of("pack").flatMap(({ value }) => JSON.parse(new TextDecoder().decode(value as Uint8Array)));
+  const known = [...packed, ...of("state").map(({ value }) => value)] as StateEvent[]; // as the Store writes them
   const state = new Map(
     homeserver.room(room).events.flatMap(({ state_key, type, content }) =>
       state_key === undefined ? [] : [[JSON.stringify([type, state_key]), content] as const]
     ),
   );
   assertEquals(
-    new Map(known.map(({ key, value }) => [JSON.stringify(key.slice(2)), contentOf(value)])),
+    new Map(known.map((event) => [JSON.stringify([event.type, event.state_key]), contentOf(event)])),
     state,
     bot.faults.join(),
   );

@@ -217,7 +217,7 @@ Deno.test("T158: whatever kind of record is removed, nothing is read by who must
 });
 
 Deno.test("T158: with its session alone left of what says that a room is encrypted nothing goes out in clear, or comes in", async () => {
-  const { outcome: _, ...found } = await attack(["room", "state", "crypto/room_settings"], {
+  const { outcome: _, ...found } = await attack(["room", "state", "pack", "crypto/room_settings"], {
     hidesLeave: false,
   });
   assertEquals(found, SAFE);

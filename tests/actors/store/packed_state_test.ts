@@ -1,0 +1,188 @@
+import { assert, assertEquals } from "@std/assert";
+import { spawnStore } from "../../../src/actors/store/store_actor.ts";
+import type { RoomChange } from "../../../src/actors/store/store_protocol.ts";
+import { RoomPacks } from "../../../src/actors/store/packed_state.ts";
+import { StoreWriter } from "../../../src/actors/store/writer.ts";
+import { decodeValue, encodeValue } from "../../../src/store/base/mod.ts";
+import type { StoredState } from "../../../src/store/device/records.ts";
+import { TestClock } from "../../../src/testing/mod.ts";
+import { SyncStream } from "../../../src/types/events/event.ts";
+import type { RoomID } from "../../../src/types/ids.ts";
+import type { JsonObject } from "../../../src/types/json.ts";
+import { grownBy } from "../../support/growth.ts";
+import { CountingStore } from "../support/counting_store.ts";
+import { member, message, ROOM, state } from "../support/events.ts";
+
+const events = (list: readonly JsonObject[]) => list as unknown as StoredState[];
+const topic = (id: string) => state("m.room.topic", { topic: id }, { event_id: id });
+const MEMBERS = ["a", "b", "c", "d", "e"].map((name) => member(`@${name}:a`, "join"));
+
+/** The device in a store, as a process opens it. */
+async function opened(kv: CountingStore) {
+  const store = spawnStore({ kv, clock: new TestClock(0) });
+  await store.open([]);
+  let count = 0;
+  return {
+    store,
+    commit: (list: readonly JsonObject[], more: Partial<RoomChange> = {}) =>
+      store.commitSync({
+        nextBatch: `n${count++}`,
+        repeated: false,
+        rooms: [{
+          roomId: ROOM,
+          membership: "join",
+          state: events(list),
+          complete: true,
+          lossy: false,
+          ...more,
+        }],
+      }),
+    ids: async (type?: string) =>
+      (await store.listState({ roomId: ROOM, type })).map(({ event_id }) => event_id),
+    get: async (type: string, stateKey = "") =>
+      (await store.getState({ roomId: ROOM, type, stateKey }))?.event_id,
+    [Symbol.asyncDispose]: () => store.stop(),
+  };
+}
+
+async function kinds(kv: CountingStore): Promise<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for await (const { key: [kind = ""] } of kv.list([])) counts[kind] = (counts[kind] ?? 0) + 1;
+  return counts;
+}
+
+/** All that a store has, as text. */
+async function textOf(kv: CountingStore): Promise<string> {
+  const values = await Array.fromAsync(
+    kv.list([]),
+    ({ value }) => value instanceof Uint8Array ? new TextDecoder().decode(value) : JSON.stringify(value),
+  );
+  return values.join("\n");
+}
+
+Deno.test("The state of a room that is new is one record; what changes then has records of its own", async () => {
+  const kv = new CountingStore();
+  {
+    await using device = await opened(kv);
+    await device.commit([topic("$1"), ...MEMBERS, topic("$2")]);
+    assertEquals(await kinds(kv), { pack: 1, room: 1, sync: 1 });
+    assertEquals(await device.get("m.room.topic"), "$2");
+    await device.commit([topic("$3"), member("@f:a", "join")]);
+    assertEquals(await kinds(kv), { pack: 1, room: 1, state: 2, sync: 1 });
+  }
+  await using next = await opened(kv);
+  assertEquals(await next.get("m.room.topic"), "$3");
+  assertEquals(await next.get("m.room.member", "@b:a"), "$@b:a-join");
+  assertEquals(await next.get("m.room.name"), undefined);
+  const users = ["a", "b", "c", "d", "e", "f"].map((name) => `$@${name}:a-join` as const);
+  assertEquals(await next.ids("m.room.member"), users);
+  assertEquals(await next.ids(), [...users, "$3" as const]);
+});
+
+Deno.test("Pieces of a pack can be removed and replaced, and are gone with the room", async () => {
+  const kv = new CountingStore();
+  await using device = await opened(kv);
+  await device.commit([topic("$1"), ...MEMBERS]);
+  const members = events([member("@a:a", "join"), member("@z:a", "join")]);
+  await device.store.replaceMembers({ roomId: ROOM, events: members, complete: true });
+  assertEquals(await device.ids(), ["$@a:a-join", "$@z:a-join", "$1"]);
+  await device.commit([], { membership: "leave" });
+  await device.commit([topic("$2"), ...MEMBERS, member("@y:a", "join")]);
+  assertEquals(await device.get("m.room.member", "@z:a"), undefined);
+  assertEquals((await device.ids()).length, 7);
+  await device.commit([], { membership: "leave" });
+  assertEquals(await device.store.pruneRooms({ leftBefore: 1 }), { removed: 7, isDone: true });
+  assertEquals([await device.ids(), await kinds(kv)], [[], { room: 1, sync: 1 }]);
+});
+
+Deno.test("State that was read or sent before a room was known stays, in records", async () => {
+  const kv = new CountingStore();
+  await using device = await opened(kv);
+  await device.store.putState({
+    roomId: ROOM,
+    events: events([topic("$sent"), state("m.room.name", {}, { event_id: "$name" })]),
+  });
+  await device.commit([topic("$synced"), ...MEMBERS]);
+  assertEquals(await device.get("m.room.topic"), "$synced");
+  assertEquals(await device.get("m.room.name"), "$name");
+});
+
+Deno.test("What is redacted is gone from a pack too, also where it was replaced before", async () => {
+  const kv = new CountingStore();
+  await using device = await opened(kv);
+  await device.commit([topic("$shame"), ...MEMBERS, topic("$guilt"), topic("$good")]);
+  await device.commit([topic("$now")]);
+  const redaction = (id: string) =>
+    message("why", { type: "m.room.redaction", redacts: id, content: { redacts: id } });
+  const redactions = ["$shame", "$guilt", "$@b:a-join"].map(redaction) as unknown as RoomChange["redactions"];
+  await device.commit([], { redactions });
+  const text = await textOf(kv);
+  assertEquals(["$shame", "$guilt", "$good"].map((id) => text.includes(`"topic":"${id}"`)), [
+    false,
+    false,
+    true,
+  ]);
+  const found = await device.store.getState({ roomId: ROOM, type: "m.room.member", stateKey: "@b:a" });
+  assert(found?.unsigned?.redacted_because !== undefined);
+  assertEquals(await device.get("m.room.topic"), "$now");
+});
+
+Deno.test("A first sync looks once for records of state, whatever the number of rooms", async () => {
+  const kv = new CountingStore();
+  let lists = 0;
+  const list = kv.list.bind(kv);
+  kv.list = (...args) => {
+    if (args[0][0] === "state") lists++;
+    return list(...args);
+  };
+  await using device = await opened(kv);
+  const room = { membership: "join", complete: true, lossy: false } as const;
+  const rooms = Array.from({ length: 20 }, (_, number) => ({
+    ...room,
+    roomId: `!${number}:a` as RoomID,
+    state: events(number % 5 === 0 ? [topic("$1")] : MEMBERS),
+  }));
+  await device.store.commitSync({ nextBatch: "n", repeated: false, rooms });
+  assertEquals([lists, await kinds(kv)], [1, { pack: 16, room: 20, state: 4, sync: 1 }]);
+});
+
+Deno.test("A member event of a timeline that says what its user was has nothing read for it", async () => {
+  const kv = new CountingStore();
+  await using device = await opened(kv);
+  await device.commit(MEMBERS);
+  const renamed = member("@a:a", "join", {
+    event_id: "$renamed",
+    source: SyncStream.JOINED_ROOM | SyncStream.TIMELINE,
+    unsigned: { prev_content: { membership: "join" } },
+  });
+  let reads = 0;
+  const getMany = kv.getMany.bind(kv);
+  kv.getMany = (keys) => {
+    reads += keys.length;
+    return getMany(keys);
+  };
+  await device.commit([renamed]);
+  assertEquals([reads, await device.get("m.room.member", "@a:a")], [0, "$renamed"]);
+});
+
+Deno.test("Packs that were read are remembered up to a number of events", async () => {
+  const kv = new CountingStore();
+  const writer = new StoreWriter({ kv });
+  await writer.open([], new AbortController().signal);
+  const packs = new RoomPacks(writer);
+  let count = 0;
+  const readMore = async (times: number): Promise<void> => {
+    for (let time = 0; time < times; time++) await packs.get(`!${count++}:a`);
+  };
+  await readMore(5_000);
+  assertEquals(await grownBy(() => readMore(5_000), 2_500), []);
+});
+
+Deno.test("A pack is bytes, which every store keeps as they are", async () => {
+  const kv = new CountingStore();
+  await using device = await opened(kv);
+  await device.commit([topic("\ud800"), ...MEMBERS]);
+  const [entry] = await kv.getMany([["pack", ROOM]]);
+  assertEquals(decodeValue(encodeValue(entry?.value)), entry?.value);
+  assertEquals(await device.get("m.room.topic"), "\ud800");
+});
