@@ -216,11 +216,14 @@ export class OAuthServer implements AuthorizationServer {
     this.#resets.set(user, this.tokens.now + RESET_TIME);
   }
 
-  /** Whether a user may replace keys now; if so, this once. */
-  takeCrossSigningReset(user: User): boolean {
-    const until = this.#resets.get(user) ?? -Infinity;
+  /** Whether a user may replace the keys of cross-signing now. */
+  mayReplaceKeys(user: User): boolean {
+    return this.tokens.now < (this.#resets.get(user) ?? -Infinity);
+  }
+
+  /** Ends that: the user has new ones. */
+  keysReplaced(user: User): void {
     this.#resets.delete(user);
-    return this.tokens.now < until;
   }
 
   /** The session of an access token; undefined if it is none of these. */

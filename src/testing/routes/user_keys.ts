@@ -49,7 +49,7 @@ async function uploadKeys(request: AuthedRequest): Promise<Answer> {
   // Setting cross-signing up is free; replacing the keys needs the password.
   if (before.size > 0 && server.oauth === undefined) {
     server.uia.require(body, "reset the device signing key on your account", "m.login.password", user);
-  } else if (before.size > 0 && server.oauth?.takeCrossSigningReset(user) === false) {
+  } else if (before.size > 0 && server.oauth?.mayReplaceKeys(user) === false) {
     throw resetNeeded(server.oauth.accountUrl);
   }
   const master = keys.find(([name]) => name === "master_key")?.[1] ?? before.get("master_key");
@@ -67,6 +67,7 @@ async function uploadKeys(request: AuthedRequest): Promise<Answer> {
     return await uploadKeys(request);
   }
   for (const [name, key] of keys) user.crossSigning.set(name, key);
+  if (given.includes("master_key")) server.oauth?.keysReplaced(user);
   server.announceDevices(user);
   return {};
 }

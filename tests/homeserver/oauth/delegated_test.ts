@@ -89,6 +89,7 @@ Deno.test("replacing cross-signing keys needs a person at the account page, once
   const url = "https://localhost/account/?action=org.matrix.cross_signing_reset";
   assertEquals(body.params["m.oauth"], { url });
   client.homeserver.oauth.allowCrossSigningReset(client.user.userId);
+  assertEquals((await upload("too short")).status, 400); // which uses nothing up
   assertEquals((await upload("B".repeat(43))).status, 200);
   assertEquals((await upload("C".repeat(43))).status, 401);
   client.homeserver.oauth.allowCrossSigningReset(client.user.userId);
