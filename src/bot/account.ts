@@ -23,6 +23,7 @@ import type { DeviceID, UserID } from "../../types.ts";
 import { type BotHost, type BotOptions, clientsOptions, type HostedBotOptions } from "./bot_options.ts";
 import { homeserverAddress } from "./homeserver.ts";
 import { LazyStore, storeAt } from "./lazy_store.ts";
+import { type Account, StoredSession } from "./stored_session.ts";
 
 /** What a bot acts with, by its options. */
 export interface BotClient {
@@ -30,7 +31,7 @@ export interface BotClient {
   /** What starts and stops in the client's place; undefined: the client itself. */
   readonly host: BotHost | undefined;
   /** Logs in; undefined: there is a token. */
-  readonly account?: BotAccount;
+  readonly account?: Account;
   /** Where devices are remembered; undefined: nowhere that is known. */
   readonly store?: Store;
   /** What the bot has opened, and closes. */
@@ -64,19 +65,26 @@ export function clientOf(options: BotOptions | HostedBotOptions): BotClient {
     ...(store === undefined ? {} : { store }),
     retry: forClient.retry === false ? false : { maxRetries: MAX_RETRIES, ...forClient.retry },
     onTokensRefreshed: async (tokens, used) =>
-      await account?.renewed(tokens, used) ?? await onTokensRefreshed?.(tokens, used),
+      await account?.renewed?.(tokens, used) ?? await onTokensRefreshed?.(tokens, used),
     findTokens: async (ended) =>
       account === undefined ? await findTokens?.(ended) : await account.find(client, ended),
+    revokeTokens: account?.revoke === undefined
+      ? options.revokeTokens
+      : () => account.revoke?.() ?? Promise.resolve(),
   });
   const ownStore = store instanceof LazyStore ? store : undefined;
   return { client, host: undefined, account, store: given, ownStore, log };
 }
 
 function accountOf(
-  { mxid, password, accessToken: token, store: given }: BotOptions,
+  { mxid, password, accessToken: token, store: given, api, findTokens, fetch, userAgent }: BotOptions,
   store: Store,
-): BotAccount | undefined {
-  if (password === undefined || (token !== undefined && token !== "")) return undefined;
+): Account | undefined {
+  if (token !== undefined && token !== "") return undefined;
+  if (password === undefined) {
+    const isElsewhere = api !== undefined || findTokens !== undefined;
+    return isElsewhere ? undefined : new StoredSession({ mxid, store, fetch, userAgent });
+  }
   if (mxid === undefined) throw new ValueError("Cannot make a bot: a password needs mxid, whose it is");
   return new BotAccount({ mxid, password, store, isKept: given !== undefined, deviceName: "Greenroom bot" });
 }
@@ -107,7 +115,7 @@ interface AccountOptions {
 }
 
 /** Logs in once, and goes on with that. */
-export class BotAccount {
+export class BotAccount implements Account {
   readonly #options: AccountOptions;
   readonly #key: StoreKey;
 

@@ -7,7 +7,7 @@
 import { type Clock, consoleLogger, type Logger, MatrixRequestError } from "../../mod.ts";
 import type { Kit } from "./kit.ts";
 import { isCutOff } from "./run/mod.ts";
-import { type BotClient, noteDevice } from "./account.ts";
+import { BotAccount, type BotClient, noteDevice } from "./account.ts";
 import { isPassing } from "./timers/timers.ts";
 import type { Updates } from "./updates.ts";
 
@@ -137,7 +137,7 @@ export class BotLife {
     if (signal.aborted) return;
     const { store, account } = this.#made;
     if (store !== undefined) {
-      const warns = account === undefined; // which says so itself
+      const warns = !(account instanceof BotAccount); // which says so itself
       await noteDevice(client, store, { warns }).catch((error) =>
         client.log.debug("The device could not be remembered", { error })
       );

@@ -126,7 +126,9 @@ export interface BotOptions extends Omit<ClientOptions, "baseUrl" | "store">, Bo
    * renewed; `findTokens` is not asked then. A session that has expired is resumed by a login with the
    * same device ID. If it was logged out elsewhere, the bot ends, and its next start logs in as a new
    * device, with a warning that names both: conversations, reminders, sessions and all else in the store are
-   * kept by device. Without a `store` each start is a new device.
+   * kept by device. Without a `store` each start is a new device. With a `store`, and neither a password nor a
+   * token, the bot goes on with the session that a login by OAuth 2.0 has left there
+   * (`@greenroom/matrix/oauth`).
    */
   password?: string;
 }

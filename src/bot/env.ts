@@ -17,7 +17,8 @@ import { hasDenoKv, storeAt } from "./lazy_store.ts";
 export const VARIABLES = {
   MATRIX_URL:
     "the homeserver's address, like https://matrix.example.org, or its server name; or MATRIX_USER finds it",
-  MATRIX_TOKEN: "the access token; or MATRIX_USER and MATRIX_PASSWORD",
+  MATRIX_TOKEN:
+    "the access token; or MATRIX_USER and MATRIX_PASSWORD, or a store with a session by OAuth 2.0",
   MATRIX_USER: "the bot's user ID, like @bot:example.org",
   MATRIX_PASSWORD: "the password of MATRIX_USER",
   MATRIX_RECOVERY_KEY: "the recovery key of the account, by which others trust the bot",
@@ -58,7 +59,11 @@ export function optionsFromEnv(
   const isGiven = (homeserver ?? baseUrl ?? api) !== undefined;
   if (!isGiven && url !== undefined) checkAddress(url);
   if (!isGiven && url === undefined && user === undefined) throw missing("MATRIX_URL");
-  if (token === undefined && password === undefined && !("accessToken" in given) && !("password" in given)) {
+  // Without both, a session may be in the store.
+  const isKept = value("MATRIX_STORE") !== undefined || "store" in given;
+  const isSaid = token !== undefined || password !== undefined || "accessToken" in given ||
+    "password" in given;
+  if (!isSaid && !isKept) {
     throw missing(mxid === undefined ? "MATRIX_TOKEN" : "MATRIX_PASSWORD");
   }
   if (token === undefined && password !== undefined && user === undefined) throw missing("MATRIX_USER");
@@ -70,7 +75,7 @@ export function optionsFromEnv(
   return {
     ...(isGiven ? {} : { homeserver: url }),
     mxid: mxid as UserID | undefined,
-    ...(token === undefined ? { password } : { accessToken: token }),
+    ...(token === undefined ? (password === undefined ? {} : { password }) : { accessToken: token }),
     ...(store === undefined ? {} : { store }),
     ...(secret === undefined ? {} : { wake: { secret } }),
     ...(admins === undefined ? {} : { admins: admins.split(/[\s,]+/).filter(Boolean) as UserID[] }),

@@ -37,6 +37,7 @@ const layers: Layer[] = [
     // Entries of the package, what finds homeservers, names of other libraries, what warns of key files
     // that others may read, what a signal ends, and HTML as text.
     besides: [
+      "src/oauth/mod.ts",
       "src/api/server/server.ts",
       "src/errors/hints.ts",
       "src/store/kv.ts",

@@ -88,7 +88,7 @@ async function syncNow(request: AuthedRequest): Promise<JsonObject> {
     }
     await server.stream.wait(user.id, deadline - server.now, raw.signal);
     // The token may have been revoked while the client was waiting.
-    server.sessions.find(request.token);
+    if (!server.oauth?.find(request.token)) server.sessions.find(request.token);
   }
 }
 
