@@ -144,3 +144,5 @@ export {
   StoreKeyError,
   StoreReadOnlyError,
 } from "./src/errors/store_error.ts";
+/** {@linkcode LimitExceededError}, by the name that other libraries have for it. */
+export { LimitExceededError as RateLimitError } from "./src/errors/request_errcodes.ts";

@@ -8,11 +8,12 @@ import type { StartOptions } from "../actors/syncer/syncer.ts";
 import { checkRetry, type HTTPAPIOptions } from "../api/http/mod.ts";
 import type { ClientOptions } from "../client/client.ts";
 import type { DeviceID, RoomAlias, UserID } from "../types/ids.ts";
+import { parseServerName } from "../types/identifiers.ts";
 import type { JsonObject } from "../types/json.ts";
 import { checkOptions, type OptionNames } from "../errors/known_names.ts";
 import { ValueError } from "../errors/matrix_error.ts";
 import type { OwnUsers } from "./own_users.ts";
-import type { Registration } from "./registration.ts";
+import { checkRegistration, type Registration } from "./registration.ts";
 
 /** How an {@linkcode Appservice} is made: a registration and a homeserver is all it must have. */
 export interface AppserviceOptions extends
@@ -114,6 +115,12 @@ export function checkAppserviceOptions(options: AppserviceOptions): void {
     throw new ValueError(`Cannot ${action}: it has no registration; make one by createRegistration()`);
   }
   checkOptions(options, OPTIONS, action);
+  checkRegistration(options.registration);
+  if (typeof options.serverName !== "string" || parseServerName(options.serverName) === undefined) {
+    throw new ValueError(
+      `Cannot ${action}: serverName must be the part behind the colon of the users' IDs, as example.org`,
+    );
+  }
   checkRetry(options.retry, action);
   checkOptions(options.queries, { user: true, room: true }, action, "queries.");
   checkOptions(options.thirdParty, THIRD_PARTY, action, "thirdParty.");

@@ -32,6 +32,8 @@
 import { callSite, endOwnCode } from "../base/own_code.ts"; // first: bundles begin with it
 
 export { Appservice } from "./appservice.ts";
+/** {@linkcode Appservice}, as it is often written. */
+export { Appservice as AppService } from "./appservice.ts";
 export type {
   AppserviceOptions,
   AppserviceStartOptions,

@@ -126,7 +126,7 @@ export function createRegistration(options: CreateRegistrationOptions): Registra
     { regex: `${sign}${escaped(prefix)}.*:${escaped(serverName)}`, exclusive: true },
   ];
   const bot = { regex: `@${escaped(senderLocalpart)}:${escaped(serverName)}$`, exclusive: true };
-  return checked({
+  return checkRegistration({
     id,
     url,
     as_token: randomToken(),
@@ -156,7 +156,7 @@ export function createRegistration(options: CreateRegistrationOptions): Registra
  * @throws {ValueError} If something is missing, or of the wrong kind.
  */
 export function registrationToYaml(registration: Registration): string {
-  return stringify(checked(registration));
+  return stringify(checkRegistration(registration));
 }
 
 /**
@@ -177,13 +177,21 @@ export function parseRegistration(text: string): Registration {
     // Why is not said: the parser quotes the line, and a token may be in it.
     throw new ValueError("Cannot read the registration: it is no YAML");
   }
-  return checked(value);
+  return checkRegistration(value);
 }
 
-function checked(value: unknown): Registration {
+/**
+ * Refuses what is no registration, or lacks something of one.
+ *
+ * @throws {ValueError} If something is missing, or of the wrong kind.
+ */
+export function checkRegistration(value: unknown): Registration {
   if (!isJsonObject(value)) throw wrong("it must be an object");
   for (const name of TEXTS) {
-    if (typeof value[name] !== "string" || value[name] === "") throw wrong(`${name} must be a text`);
+    if (typeof value[name] === "string" && value[name] !== "") continue;
+    const camel = name.replace(/_(.)/, (_, letter) => letter.toUpperCase());
+    const hint = camel !== name && Object.hasOwn(value, camel) ? `, and is named so, not ${camel}` : "";
+    throw wrong(`${name} must be a text${hint}`);
   }
   const { url, namespaces, sender_localpart, as_token, hs_token } = value;
   if (![as_token, hs_token].every((token) => TOKEN.test(String(token)))) {

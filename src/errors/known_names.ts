@@ -22,7 +22,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
 };
 
 /** The address of a homeserver, and its user. */
-const ADDRESS = /^(homeserver|server|base)?_?url$/i;
+const ADDRESS = /^(homeserver|server|base_)?_?url$/i;
 const USER = /^user_?(id|name)$/i;
 
 /** How many options are named where there is none. */

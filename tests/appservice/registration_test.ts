@@ -1,6 +1,7 @@
-import { assert, assertEquals, assertNotEquals, assertThrows } from "@std/assert";
-import { ValueError } from "@greenroom/matrix";
+import { assert, assertEquals, assertNotEquals, assertStrictEquals, assertThrows } from "@std/assert";
+import { LimitExceededError, RateLimitError, ValueError } from "@greenroom/matrix/errors";
 import {
+  AppService,
   Appservice,
   createRegistration,
   parseRegistration,
@@ -64,4 +65,33 @@ Deno.test("new Appservice() refuses a time limit and a number of users that can'
   ) {
     assertThrows(() => new Appservice({ ...base, ...bad }), ValueError);
   }
+});
+
+Deno.test("An application service that lacks something is refused when it is made, and says what", () => {
+  const url = "http://localhost:9000";
+  // deno-lint-ignore no-explicit-any -- as JavaScript lets pass
+  type Any = any;
+  const registration: Any = createRegistration({ id: "irc", url, serverName: "example.org" });
+  const { as_token, ...tokenless } = registration;
+  const given = { registration, baseUrl: "https://matrix.example.org", serverName: "example.org" };
+  for (
+    const [more, text] of [
+      [{ serverName: undefined }, "serverName must be the part behind the colon"],
+      [{ serverName: "https://example.org" }, "serverName must be the part behind the colon"],
+      [{ domain: "example.org" }, "there is no option domain; did you mean serverName?"],
+      [{ homeserver: "example.org" }, "there is no option homeserver; did you mean baseUrl?"],
+      [{ registration: tokenless }, "as_token must be a text"],
+      [
+        { registration: { ...tokenless, asToken: as_token } },
+        "as_token must be a text, and is named so, not asToken",
+      ],
+      [{ registration: { ...registration, namespaces: undefined } }, "namespaces must be an object"],
+      [{ registration: "registration.yaml" }, "it must be an object"],
+    ] as const
+  ) assertThrows(() => new Appservice({ ...given, ...more } as Any), ValueError, text);
+});
+
+Deno.test("Classes have the names of other libraries too", () => {
+  assertStrictEquals(AppService, Appservice);
+  assertStrictEquals(RateLimitError, LimitExceededError);
 });

@@ -24,6 +24,11 @@ export const ROOM_HINTS = {
   editMessage: "edit(eventId, text)",
   deleteMessage: "redact(eventId)",
   redactEvent: "redact(eventId)",
+  pin: 'client.sendStateEvent(roomId, "m.room.pinned_events", { pinned: [eventId] })',
+  unpin: 'client.sendStateEvent(roomId, "m.room.pinned_events", { pinned: [] })',
+  mute: 'client.sendStateEvent(roomId, "m.room.power_levels", content)',
+  setPowerLevel: 'client.sendStateEvent(roomId, "m.room.power_levels", content)',
+  setAvatar: 'client.sendStateEvent(roomId, "m.room.avatar", { url })',
 } as const;
 
 /** Of a function's room, by the name elsewhere. */
@@ -32,6 +37,24 @@ export const ROOM_CONTEXT_HINTS = {
   sendTyping: "c.typing(() => work())",
   chat: "c.room",
   chatId: "c.roomId",
+} as const;
+
+/** Of the room in a context, by the name elsewhere. */
+export const CONTEXT_ROOM_HINTS = {
+  name: "await c.room.getName()",
+  topic: "await c.room.getTopic()",
+  isEncrypted: "await c.client.isRoomEncrypted(c.roomId)",
+  encrypted: "await c.client.isRoomEncrypted(c.roomId)",
+  isDirect: "(await c.client.stateStore.getMembers(c.roomId)).size === 2",
+  isDM: "(await c.client.stateStore.getMembers(c.roomId)).size === 2",
+  members: "await c.client.stateStore.getMembers(c.roomId)",
+  getMembers: "await c.client.stateStore.getMembers(c.roomId)",
+  memberCount: "(await c.client.stateStore.getMembers(c.roomId)).size",
+  powerLevel: "await c.room.getPowerLevel(userId)",
+  storage: "await c.session(definition)",
+  state: "await c.session(definition), or c.client.stateStore",
+  messages: 'c.client.iterateMessages(c.roomId, "b")',
+  alias: 'await c.client.stateStore.getState(c.roomId, "m.room.canonical_alias")',
 } as const;
 
 /**
@@ -65,6 +88,20 @@ export const EVENT_HINTS = {
   displayName: "c.client.stateStore.getMember(c.roomId, c.sender)",
   threadId: "c.thread",
   argText: "c.args",
+  commandArgs: "c.args",
+  channel: "c.room",
+  roomName: "await c.room.getName()",
+  member: "await c.room.getMember(c.sender)",
+  media: "await c.download()",
+  attachments: "await c.download()",
+  mentions: 'c.event.content["m.mentions"]',
+  withTyping: "c.typing(() => work())",
+  waitFor: "c.wait({ filter, accept })",
+  awaitMessages: "c.wait({ filter, accept })",
+  choose: "c.menu(question, choices)",
+  poll: "c.sendPoll(question, answers)",
+  replyWithMarkdown: "c.reply(text)",
+  replyWithHTML: 'c.reply(html, { format: "html" })',
 } as const;
 
 /** Of a bot, by the name elsewhere. */
@@ -100,6 +137,16 @@ export const BOT_HINTS = {
   handleUpdate: "bot.fetch",
   once: "bot.on(query, handler)",
   onError: "bot.catch(handler)",
+  onMessage: 'bot.on("message", handler)',
+  onText: 'bot.on("message:text", handler)',
+  onReaction: 'bot.on("reaction", handler)',
+  onMention: 'bot.on("message:text", handler), and read c.event.content["m.mentions"]',
+  hear: "bot.hears(pattern, handler)",
+  direct: "bot.client.createRoom({ isDirect: true, invitees: [userId] })",
+  getRoom: "bot.in(roomId)",
+  joinRoom: "bot.client.joinRoom(roomIdOrAlias)",
+  storage: "bot.session(definition, key), or c.session(definition)",
+  setCommands: "nothing: commands are listed by !help",
 } as const;
 
 /** Of options of text, by the name elsewhere. */

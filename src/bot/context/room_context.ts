@@ -14,7 +14,7 @@ import {
   type SessionKey,
   ValueError,
 } from "../../../mod.ts";
-import type { EventID, MatrixEvent, RoomID, UserID } from "../../../types.ts";
+import type { EventID, MatrixEvent, RoomID, RoomMemberContent, UserID } from "../../../types.ts";
 import { hintAt, type Hints } from "../../errors/hints.ts";
 import { checkOptions } from "../../errors/known_names.ts";
 import { readDate, readDuration } from "../commands/commands.ts";
@@ -22,7 +22,8 @@ import type { Kit } from "../kit.ts";
 import { countPoll, type PollTally, type SendPollOptions } from "../polls/polls.ts";
 import { type Run, sessionKeyFor } from "../run/mod.ts";
 import { BotRoom, type Place } from "./bot_room.ts";
-import { ROOM_CONTEXT_HINTS } from "./context_hints.ts";
+import { memberOf } from "../text/mod.ts";
+import { CONTEXT_ROOM_HINTS, ROOM_CONTEXT_HINTS } from "./context_hints.ts";
 import { checkReason, checkText } from "./writing.ts";
 
 /** A reminder for a function of the bot. */
@@ -397,7 +398,18 @@ export class RoomContext extends BotRoom {
 }
 
 hintAt(RoomContext.prototype, "a context", ROOM_CONTEXT_HINTS);
-Object.freeze(RoomContext.prototype.session); // so that `c.session.count++`, as grammY has it, throws
+
+// So that `c.session.count`, as grammY has it, throws.
+RoomContext.prototype.session = new Proxy(RoomContext.prototype.session, {
+  get(method, name): unknown {
+    if (typeof name === "symbol" || name in method) return Reflect.get(method, name);
+    throw new ValueError(
+      `Cannot read ${name} of c.session, which is a method: write const state = await c.session(definition), then ` +
+        `state.${name}`,
+    );
+  },
+});
+Object.freeze(RoomContext.prototype.session);
 
 /** @internal Names of other libraries, for the compiler. */
 export interface RoomContext extends Hints<typeof ROOM_CONTEXT_HINTS> {}
@@ -432,7 +444,91 @@ export class ContextRoom extends RoomContext {
   get id(): RoomID {
     return this.roomId;
   }
+
+  /**
+   * Reads the name of the room.
+   *
+   * @returns The name; undefined if it has none, as direct chats.
+   *
+   * @example
+   * ```ts
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.on("member:join", async (c) => c.send(`Welcome to ${await c.room.getName()}`, { format: "plain" }));
+   * ```
+   */
+  getName(): Promise<string | undefined> {
+    return this.#textOf("m.room.name", "name");
+  }
+
+  /**
+   * Reads what the room is about.
+   *
+   * @returns The topic; undefined if it has none.
+   *
+   * @example
+   * ```ts
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command("topic", async (c) => c.reply(await c.room.getTopic() ?? "None", { format: "plain" }));
+   * ```
+   */
+  getTopic(): Promise<string | undefined> {
+    return this.#textOf("m.room.topic", "topic");
+  }
+
+  /**
+   * Reads what is known of a member: the display name, the avatar, and the membership.
+   *
+   * @param userId The user.
+   * @returns The content of the member's event; undefined if the user never was in the room.
+   *
+   * @example
+   * ```ts
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command("whoami", async (c) => {
+   *   const member = await c.room.getMember(c.sender);
+   *   await c.reply(member?.displayname ?? c.sender, { format: "plain" });
+   * });
+   * ```
+   */
+  async getMember(userId: UserID): Promise<RoomMemberContent | undefined> {
+    return await this.client.stateStore.getMember(this.roomId, userId);
+  }
+
+  /**
+   * Reads what a user may do.
+   *
+   * @param userId The user.
+   * @returns The power level: mostly 100 of admins, 50 of moderators, 0 of others; 0 if it is not known.
+   *
+   * @example
+   * ```ts
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command("level", async (c) => c.reply(`You have ${await c.room.getPowerLevel(c.sender)}`));
+   * ```
+   */
+  async getPowerLevel(userId: UserID): Promise<number> {
+    return await this.client.stateStore.getPowerLevel(this.roomId, userId) ?? 0;
+  }
+
+  async #textOf(type: string, name: string): Promise<string | undefined> {
+    const state = await this.client.stateStore.getState(this.roomId, type);
+    const text = memberOf(state?.content, name);
+    return typeof text === "string" && text !== "" ? text : undefined;
+  }
 }
+
+hintAt(ContextRoom.prototype, "a room", CONTEXT_ROOM_HINTS);
+
+/** @internal Names of other libraries, for the compiler. */
+export interface ContextRoom extends Hints<typeof CONTEXT_ROOM_HINTS> {}
 
 /**
  * The time of a reminder, in milliseconds since the epoch.

@@ -6,6 +6,7 @@ import { Bot, Composer, type Context, defineSession, type QueryContext } from "@
 import { BotTester } from "@greenroom/matrix/testing";
 import {
   BOT_HINTS,
+  CONTEXT_ROOM_HINTS,
   EVENT_HINTS,
   ROOM_CONTEXT_HINTS,
   ROOM_HINTS,
@@ -42,11 +43,11 @@ Deno.test("Bots, rooms and contexts say what to write for members of other libra
   const failed = await inContext((c, bot) => {
     assertHints(bot, BOT_HINTS);
     assertHints(bot.in(c.roomId), ROOM_HINTS);
-    assertHints(c.room, { ...ROOM_HINTS, ...ROOM_CONTEXT_HINTS });
+    assertHints(c.room, { ...ROOM_HINTS, ...ROOM_CONTEXT_HINTS, ...CONTEXT_ROOM_HINTS });
     assertHints(c, { ...ROOM_HINTS, ...ROOM_CONTEXT_HINTS, ...EVENT_HINTS });
     const is = (path: string, of: unknown) =>
       assert(path.split(".").every((name) => (of = (of as Untyped)?.[name]) !== undefined), path);
-    for (const here of Object.values({ ...ROOM_CONTEXT_HINTS, ...EVENT_HINTS })) {
+    for (const here of Object.values({ ...ROOM_CONTEXT_HINTS, ...EVENT_HINTS, ...CONTEXT_ROOM_HINTS })) {
       for (const [path] of here.matchAll(/(?<=\bc\.)[\w.]+/g)) {
         if (!path.includes("content") && path !== "args" && path !== "thread") is(path, c);
       }
@@ -94,6 +95,7 @@ Deno.test("The compiler says what to write for members of other libraries", asyn
       const { text } = c.message;
       await c.setTyping(true);
       await bot.send("!a:b", text);
+      await c.room.send(c.room.name);
     });
   `);
   for (
@@ -103,6 +105,7 @@ Deno.test("The compiler says what to write for members of other libraries", asyn
       EVENT_HINTS.message,
       ROOM_CONTEXT_HINTS.setTyping,
       BOT_HINTS.send,
+      CONTEXT_ROOM_HINTS.name,
     ]
   ) assert(said.includes(here) || said.includes(here.replaceAll("\\", "")), `${here}: ${said}`);
 });
@@ -146,7 +149,9 @@ Deno.test("What calls with habits of other libraries come to says what to write"
       [(c) => c.typing(), "c.typing(() => work())"],
       [(c) => c.session(), "await c.session(counter)"],
       [(c) => c.endSession(), "defineSession({ name, per, initial })"],
-      [(c) => c.session.count++, "count"],
+      [(c) => c.session.count++, "then state.count"],
+      [(c) => c.session.points, "write const state = await c.session(definition), then state.points"],
+      [async (c) => (await c.session).points, "write const state = await c.session(definition)"],
       [(c) => c.reply("a", { html: "<b>a</b>" }), 'no option html; write format: "html"'],
       [(c) => c.send("a", { markdown: true }), "no option markdown; write format, which is Markdown"],
       [(c) => c.sendImage(new Uint8Array(1), { caption: "a", parseMode: "HTML" }), 'write format: "html"'],

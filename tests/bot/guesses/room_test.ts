@@ -59,3 +59,30 @@ Deno.test("c.room knows who asked: their session, and whom a reminder is for", a
   const { content } = await room.expect("Tea!");
   assertEquals((content["m.mentions"] as { user_ids?: string[] }).user_ids, [tester.userId("alice")]);
 });
+
+Deno.test("c.room reads its name, its topic, and what members are", async () => {
+  await using tester = trying((bot) =>
+    bot.command("read", async (c) => {
+      const { room } = c;
+      const member = await room.getMember(c.sender);
+      const levels = [await room.getPowerLevel(c.sender), await room.getPowerLevel("@bob:localhost")];
+      await c.reply(
+        JSON.stringify([
+          await room.getName(),
+          await room.getTopic(),
+          member?.displayname,
+          ...levels.map(String),
+        ]),
+        { format: "plain" },
+      );
+    })
+  );
+  const room = await tester.room("alice", "bob");
+  await room.say("!read");
+  await room.expect(/^\[null,null,"alice","/);
+  const state = `/rooms/${room.id}/state`;
+  await tester.request("alice", "PUT", `${state}/m.room.name`, { name: "Stage" });
+  await tester.request("alice", "PUT", `${state}/m.room.topic`, { topic: "Plays" });
+  await room.say("!read");
+  await room.expect(/^\["Stage","Plays","alice","(?:100|Infinity)","0"\]$/);
+});
