@@ -6,6 +6,8 @@
 
 import type { CommandSpec } from "./io/mod.ts";
 
+const JSON_LINES = { about: "Prints a JSON object a line" };
+
 /** All commands, in the order of the help. */
 export const COMMANDS: readonly CommandSpec[] = [
   {
@@ -49,7 +51,37 @@ export const COMMANDS: readonly CommandSpec[] = [
   {
     name: "doctor",
     summary: "Looks at settings, server, token, store and encryption, and says what to mend",
-    options: { json: { about: "Prints a JSON object a line" } },
+    options: { json: JSON_LINES },
     load: () => import("./commands/doctor.ts"),
+  },
+  {
+    name: "rooms",
+    summary: "Lists the rooms that the bot is in, also while it runs",
+    options: { json: JSON_LINES },
+    load: async () => ({ run: (await import("./commands/rooms.ts")).rooms }),
+  },
+  {
+    name: "members",
+    args: "<room>",
+    summary: "Lists who is in a room, also while the bot runs",
+    options: { json: JSON_LINES },
+    load: async () => ({ run: (await import("./commands/rooms.ts")).members }),
+  },
+  {
+    name: "send",
+    args: "<room> [text]",
+    summary: "Sends a message as the bot, encrypted where the room is",
+    about:
+      "Without a text it sends what standard input says. For an encrypted room the bot has to be stopped.",
+    options: { notice: { about: "Sends it as bots do, as m.notice, which no other bot answers" } },
+    load: async () => ({ run: (await import("./commands/rooms.ts")).send }),
+  },
+  {
+    name: "listen",
+    args: "[room]",
+    summary: "Prints what is said in the bot's rooms, decrypted, until Ctrl-C",
+    about: "The bot has to be stopped. What is shown here it does not answer when it runs again.",
+    options: { json: JSON_LINES },
+    load: () => import("./commands/listen.ts"),
   },
 ];

@@ -42,7 +42,7 @@ async function main(args: readonly string[], terminal: Terminal): Promise<number
 if (import.meta.main) {
   const terminal = new Terminal();
   try {
-    Deno.exit(await main(Deno.args, terminal));
+    Deno.exit(await main(Deno.args, terminal) || Deno.exitCode); // that of a signal
   } catch (error) {
     terminal.note(`greenroom: ${messageOf(error)}`);
     Deno.exit(statusOf(error));

@@ -85,6 +85,16 @@ export class Terminal {
     return value.trim();
   }
 
+  /** Reads all of standard input. @throws {UsageError} If a person would have to type it. */
+  async readText(what: string): Promise<string> {
+    if (Deno.stdin.isTerminal()) {
+      throw new UsageError(`Cannot read ${what}: give it as an argument, or by a pipe`);
+    }
+    const text = (await new Response(Deno.stdin.readable).text()).trimEnd();
+    if (text === "") throw new UsageError(`Cannot read ${what}: standard input is empty`);
+    return text;
+  }
+
   async #prompts(
     question: Pick<Question, "message" | "otherwise">,
   ): Promise<typeof import("@clack/prompts")> {

@@ -1,0 +1,86 @@
+/**
+ * `greenroom rooms`, `members` and `send`.
+ *
+ * @module
+ */
+
+import { type Client, isRoomAlias, isRoomId, NotFoundError } from "../../../mod.ts";
+import type { RoomID } from "../../../types.ts";
+import { type Input, UsageError } from "../io/mod.ts";
+import { openEncrypted, openPlain, readSettings } from "../project/mod.ts";
+
+/** Lists the rooms that the bot is in, also while it runs. */
+export async function rooms({ flags, terminal }: Input): Promise<void> {
+  await using account = await openPlain(await readSettings());
+  const { client } = account;
+  for (const roomId of await client.getJoinedRooms()) {
+    const [name, encryption, members] = await Promise.all([
+      stateOf(client, roomId, "m.room.name"),
+      stateOf(client, roomId, "m.room.encryption"),
+      client.getJoinedMembers(roomId),
+    ]);
+    const room = {
+      roomId,
+      name: typeof name?.name === "string" ? name.name : undefined,
+      isEncrypted: encryption !== undefined,
+      members: Object.keys(members).length,
+    };
+    if (flags.has("json")) {
+      terminal.print(JSON.stringify(room));
+      continue;
+    }
+    const lock = room.isEncrypted ? "encrypted" : "clear";
+    terminal.print(`${roomId}  ${lock.padEnd(9)}  ${String(room.members).padStart(5)}  ${room.name ?? "–"}`);
+  }
+}
+
+/** Lists who is in a room, also while the bot runs. */
+export async function members({ args, flags, terminal }: Input): Promise<void> {
+  await using account = await openPlain(await readSettings());
+  const { client } = account;
+  const roomId = await roomOf(client, args[0]);
+  for (
+    const [userId, { display_name: displayname }] of Object.entries(await client.getJoinedMembers(roomId))
+  ) {
+    terminal.print(
+      flags.has("json") ? JSON.stringify({ userId, displayname }) : `${userId}  ${displayname ?? "–"}`,
+    );
+  }
+}
+
+/** Sends a text: encrypted with the device of the bot where the room is encrypted. */
+export async function send({ args, flags, terminal }: Input): Promise<void> {
+  const text = args[1] ?? await terminal.readText("the message");
+  const settings = await readSettings();
+  await using plain = await openPlain(settings);
+  const roomId = await roomOf(plain.client, args[0]);
+  const isEncrypted = await stateOf(plain.client, roomId, "m.room.encryption") !== undefined;
+  await using account = isEncrypted ? await openEncrypted(settings) : undefined;
+  const { client } = account ?? plain;
+  const eventId =
+    await (flags.has("notice") ? client.sendNotice(roomId, text) : client.sendText(roomId, text));
+  await client.crypto?.idle();
+  terminal.print(eventId);
+}
+
+/** The room that is meant. */
+export async function roomOf(client: Client, given = ""): Promise<RoomID> {
+  if (isRoomId(given)) return given;
+  if (isRoomAlias(given)) return (await client.getRoomAlias(given)).room_id;
+  throw new UsageError(
+    "Cannot find the room: it is neither a room ID like !abc:example.org nor an alias like #room:example.org",
+  );
+}
+
+async function stateOf(
+  client: Client,
+  roomId: RoomID,
+  type: string,
+): Promise<Record<string, unknown> | undefined> {
+  try {
+    return await client.getStateEvent(roomId, type as "m.room.name") as Record<string, unknown>;
+  } catch (error) {
+    if (error instanceof NotFoundError) return undefined;
+    throw error;
+  }
+}
