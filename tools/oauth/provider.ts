@@ -6,6 +6,7 @@
  */
 
 import { generateKeyPairSync } from "node:crypto";
+import { deviceOf, Logins } from "./logins.ts";
 
 /** What a provider for tests needs. */
 export interface ProviderOptions {
@@ -29,7 +30,6 @@ type Untyped = any;
 const RESOURCE = "urn:matrix";
 const MATRIX_SCOPE =
   /^urn:matrix:(?:org\.matrix\.msc2967\.)?client:(?:api:\*|device:[\w.~!$&'()*+,;=:@/-]{10,})$/;
-const DEVICE_SCOPE = /^urn:matrix:(?:org\.matrix\.msc2967\.)?client:device:(.+)$/;
 /** The scope can be in any of these when the provider asks what there is. */
 const WITH_SCOPE = ["AuthorizationCode", "DeviceCode", "RefreshToken"];
 
@@ -37,11 +37,11 @@ const WITH_SCOPE = ["AuthorizationCode", "DeviceCode", "RefreshToken"];
 export async function makeProvider(options: ProviderOptions): Promise<NodeHandler> {
   return await quietly(async () => {
     const { default: Provider, errors } = await import("oidc-provider");
-    const rotation = new Rotation();
-    const provider: Untyped = new Provider(options.issuer, configuration(options, { rotation, errors }));
-    rotation.provider = provider;
+    const logins = new Logins();
+    const provider: Untyped = new Provider(options.issuer, configuration(options, { logins, errors }));
+    logins.provider = provider;
     provider.use((ctx: Untyped, next: () => Promise<void>) =>
-      around(ctx, next, { provider, options, rotation })
+      around(ctx, next, { provider, options, logins })
     );
     return provider.callback();
   });
@@ -60,7 +60,7 @@ async function quietly<T>(action: () => Promise<T>): Promise<T> {
 
 function configuration(
   { issuer, accessTokenLifetime }: ProviderOptions,
-  { rotation, errors }: { rotation: Rotation; errors: Untyped },
+  { logins, errors }: { logins: Logins; errors: Untyped },
 ): Untyped {
   return {
     routes: {
@@ -106,7 +106,7 @@ function configuration(
       registration: { enabled: true },
       revocation: {
         enabled: true,
-        allowedPolicy: (_: Untyped, client: Untyped, token: Untyped) => client.clientId === token.clientId,
+        allowedPolicy: mayEnd,
       },
       resourceIndicators: {
         enabled: true,
@@ -123,7 +123,7 @@ function configuration(
     issueRefreshToken: (_: Untyped, client: Untyped) => client.grantTypeAllowed("refresh_token"),
     rotateRefreshToken: true,
     async findAccount(_: Untyped, accountId: string, token: Untyped) {
-      if (token?.kind === "RefreshToken" && token.consumed && !await rotation.takeBack(token)) {
+      if (token?.kind === "RefreshToken" && token.consumed && !await logins.takeBack(token)) {
         throw new errors.InvalidGrant("refresh token already used");
       }
       return { accountId, claims: () => ({ sub: accountId }) };
@@ -148,65 +148,25 @@ function problemOf(scope: string): string | undefined {
   const urns = scope.split(" ").filter((part) => part.startsWith("urn:"));
   const strange = urns.find((part) => !MATRIX_SCOPE.test(part));
   if (strange !== undefined) return `scope '${strange}' not allowed`;
-  const devices = urns.filter((part) => DEVICE_SCOPE.test(part));
+  const devices = urns.filter((part) => deviceOf(part) !== undefined);
   return devices.length > 1 ? "only one device scope is allowed at a time" : undefined;
-}
-
-/**
- * Which tokens came from which refresh token: one that was used works again while what it gave is unused, as
- * with the Matrix Authentication Service, and an access token ends when the next one is given.
- */
-class Rotation {
-  provider: Untyped;
-  /** The access token that came with a refresh token, by their IDs. */
-  readonly access = new Map<string, string>();
-  /** What a refresh token was exchanged for. */
-  readonly next = new Map<string, string>();
-  /** The access tokens that Synapse has asked for. */
-  readonly used = new Set<string>();
-
-  /** Withdraws what a refresh token was exchanged for, so that it works again; false if that was used. */
-  async takeBack(token: Untyped): Promise<boolean> {
-    const next = await this.provider.RefreshToken.find(this.next.get(token.jti) ?? "");
-    if (!next || next.consumed || this.used.has(this.access.get(next.jti) ?? "")) return false;
-    await this.#endAccess(next.jti);
-    await next.destroy();
-    token.consumed = undefined;
-    return true;
-  }
-
-  /** Notes the tokens of an answer. */
-  async issued(
-    { RotatedRefreshToken: old, RefreshToken: refresh, AccessToken: access }: Untyped,
-  ): Promise<void> {
-    if (!refresh) return;
-    this.access.set(refresh.jti, access.jti);
-    if (!old) return;
-    await this.#endAccess(old.jti);
-    this.next.set(old.jti, refresh.jti);
-  }
-
-  async #endAccess(refresh: string): Promise<void> {
-    const access = await this.provider.AccessToken.find(this.access.get(refresh) ?? "");
-    await access?.destroy();
-  }
 }
 
 interface Parts {
   readonly provider: Untyped;
   readonly options: ProviderOptions;
-  readonly rotation: Rotation;
+  readonly logins: Logins;
 }
 
 /** What happens before and after the provider's own endpoints. */
 async function around(ctx: Untyped, next: () => Promise<void>, parts: Parts): Promise<void> {
-  const { options, rotation } = parts;
+  const { options, logins } = parts;
   if (ctx.path === "/oauth2/introspect") return await introspect(ctx, parts);
   if (ctx.path.startsWith("/interaction/")) return await interact(ctx, parts);
   await next();
   const { entities = {} } = ctx.oidc ?? {};
   if (ctx.path === "/oauth2/token" && ctx.status === 200) {
-    await rotation.issued(entities);
+    await logins.issued(entities);
     const { accountId: localpart, scope } = entities.AccessToken;
     const device = deviceOf(scope);
     if (device !== undefined && !entities.RotatedRefreshToken) {
@@ -219,26 +179,30 @@ async function around(ctx: Untyped, next: () => Promise<void>, parts: Parts): Pr
       });
     }
   }
-  const ended = entities.AccessToken ?? entities.RefreshToken;
-  if (ctx.path === "/oauth2/revoke" && ended) {
-    const device = deviceOf(ended.scope);
-    if (device !== undefined) {
-      await tell(options, "delete_device", { localpart: ended.accountId, device_id: device });
-    }
+  if (ctx.state.ended === undefined) return;
+  const { grantId, scope, accountId: localpart } = ctx.state.ended;
+  const device = deviceOf(scope);
+  if (logins.end(grantId) && device !== undefined) {
+    await tell(options, "delete_device", { localpart, device_id: device });
   }
 }
 
-function deviceOf(scope: string): string | undefined {
-  return scope.split(" ").map((part) => DEVICE_SCOPE.exec(part)?.[1]).find((id) => id !== undefined);
+/** Whether a token that is to be revoked ends its login, as with the Matrix Authentication Service. */
+function mayEnd(ctx: Untyped, client: Untyped, token: Untyped): boolean {
+  const kind = token.kind === "RefreshToken" ? "refresh_token" : "access_token";
+  const isMeant = (ctx.oidc.params.token_type_hint ?? kind) === kind;
+  if (!isMeant || client.clientId !== token.clientId || token.consumed) return false;
+  ctx.state.ended = token;
+  return true;
 }
 
 /** Answers Synapse. */
-async function introspect(ctx: Untyped, { provider, options, rotation }: Parts): Promise<void> {
+async function introspect(ctx: Untyped, { provider, options, logins }: Parts): Promise<void> {
   if (ctx.get("authorization") !== `Bearer ${options.secret}`) ctx.throw(401);
   const token = await provider.AccessToken.find((await formOf(ctx)).get("token") ?? "");
   ctx.body = { active: false };
   if (!token) return;
-  rotation.used.add(token.jti);
+  logins.use(token);
   ctx.body = { active: true, scope: token.scope, username: token.accountId, expires_in: token.remainingTTL };
 }
 

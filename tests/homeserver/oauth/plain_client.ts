@@ -9,13 +9,17 @@ import type { Json } from "../harness.ts";
 import { DEVICE_CODE } from "./client.ts";
 
 /** A homeserver whose users log in at an authorization server, and a person at the browser. */
-export interface OAuthScene {
+export interface LoginScene {
   /** The address of the homeserver. */
   readonly baseUrl: string;
   /** Sends requests to it, and to the authorization server. */
   readonly fetch: typeof fetch;
   /** Approves what a client shows as the user with a localpart, and returns where the browser ends. */
   approve(request: string, localpart: string): string | Promise<string>;
+}
+
+/** One where more can happen than logins. */
+export interface OAuthScene extends LoginScene {
   /** Denies what a client shows. */
   deny(request: string): string | Promise<string>;
   /** Has an action get access tokens that expire soon, and lets time pass until `isOver` says so. */
@@ -24,24 +28,24 @@ export interface OAuthScene {
 
 /** A client that knows nothing but the address of the homeserver. */
 export class PlainClient {
-  readonly scene: OAuthScene;
+  readonly scene: LoginScene;
   readonly deviceId: string = `D${crypto.randomUUID().slice(0, 13).toUpperCase()}`;
   readonly localpart: string = `user-${crypto.randomUUID().slice(0, 8)}`;
   metadata: Json;
   id = "";
 
-  constructor(scene: OAuthScene) {
+  constructor(scene: LoginScene) {
     this.scene = scene;
   }
 
-  static async register(scene: OAuthScene): Promise<PlainClient> {
+  static async register(scene: LoginScene, name = "Bot"): Promise<PlainClient> {
     const client = new PlainClient(scene);
     client.metadata = (await client.send(`${scene.baseUrl}/_matrix/client/v1/auth_metadata`)).body;
     const { status, body } = await client.send(client.metadata.registration_endpoint, {
       method: "POST",
       headers: { "content-type": "application/json" },
       body: JSON.stringify({
-        client_name: "Bot",
+        client_name: name,
         client_uri: "https://bot.example/",
         application_type: "native",
         grant_types: ["authorization_code", "refresh_token", DEVICE_CODE],
@@ -50,7 +54,7 @@ export class PlainClient {
         token_endpoint_auth_method: "none",
       }),
     });
-    assertEquals([status, body.client_name], [201, "Bot"]);
+    assertEquals([status, body.client_name], [201, name]);
     client.id = body.client_id;
     return client;
   }
