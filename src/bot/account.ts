@@ -20,7 +20,13 @@ import {
   ValueError,
 } from "../../mod.ts";
 import type { DeviceID, UserID } from "../../types.ts";
-import { type BotHost, type BotOptions, clientsOptions, type HostedBotOptions } from "./bot_options.ts";
+import {
+  type BotHost,
+  type BotOptions,
+  type ClientBotOptions,
+  clientsOptions,
+  type HostedBotOptions,
+} from "./bot_options.ts";
 import { homeserverAddress } from "./homeserver.ts";
 import { LazyStore, storeAt } from "./lazy_store.ts";
 import { type Account, StoredSession } from "./stored_session.ts";
@@ -50,7 +56,8 @@ const MAX_RETRIES = 15;
  *
  * @throws {ValueError} If an option can't be used.
  */
-export function clientOf(options: BotOptions | HostedBotOptions): BotClient {
+export function clientOf(options: BotOptions | HostedBotOptions | ClientBotOptions): BotClient {
+  if ("client" in options) return { client: options.client, host: undefined, log: options.client.log };
   if ("appservice" in options) {
     const { appservice: host } = options;
     return { client: host.botClient, host, log: host.botClient.log };

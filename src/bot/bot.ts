@@ -6,7 +6,14 @@
  * @module
  */
 
-import type { Client, SessionDefinition, SessionKey, SyncOnceOptions, SyncPass } from "../../mod.ts";
+import {
+  type Client,
+  type SessionDefinition,
+  type SessionKey,
+  type SyncOnceOptions,
+  type SyncPass,
+  toRoomId,
+} from "../../mod.ts";
 import { ClientEndedError } from "../../errors.ts";
 import type { RoomID } from "../../types.ts";
 import { hintAt, type Hints } from "../errors/hints.ts";
@@ -18,6 +25,7 @@ import {
   type BotOptions,
   type BotStartOptions,
   checkBotOptions,
+  type ClientBotOptions,
   type HostedBotOptions,
 } from "./bot_options.ts";
 import {
@@ -96,10 +104,10 @@ export class Bot<C extends Context = Context> extends Composer<C> {
    * Makes a bot; nothing is sent.
    *
    * @param options The homeserver and a token, or a user and a password, at the least; or an
-   *   application service.
+   *   application service; or a client.
    * @throws {ValueError} If an option can't be used.
    */
-  constructor(options: (BotOptions & BotOptionHints) | HostedBotOptions) {
+  constructor(options: (BotOptions & BotOptionHints) | HostedBotOptions | ClientBotOptions) {
     super();
     checkBotOptions(options);
     this.#made = clientOf(options);
@@ -401,8 +409,9 @@ export class Bot<C extends Context = Context> extends Composer<C> {
    * the bot has started waits for the start if that is under way; what is called in a function is a
    * step of it.
    *
-   * @param room The room.
+   * @param room The ID of the room.
    * @param options A thread to speak in.
+   * @throws {ValueError} If it is no room ID.
    *
    * @example
    * ```ts
@@ -417,9 +426,9 @@ export class Bot<C extends Context = Context> extends Composer<C> {
    * await bot.in(room).send("**Build 42** has passed");
    * ```
    */
-  in(room: RoomID, options: BotRoomOptions = {}): BotRoom {
+  in(room: string, options: BotRoomOptions = {}): BotRoom {
     checkOptions(options, { thread: true }, "speak in a room");
-    return this.#rooms.in({ room, thread: options.thread });
+    return this.#rooms.in({ room: toRoomId(room), thread: options.thread });
   }
 
   /**

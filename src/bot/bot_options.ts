@@ -5,7 +5,7 @@
  */
 
 import { checkOptions, type OptionNames } from "../errors/known_names.ts";
-import { type Client, type ClientOptions, type Store, ValueError } from "../../mod.ts";
+import { Client, type ClientOptions, type Store, ValueError } from "../../mod.ts";
 import type { MemberEvent, WriteInstead } from "../../types.ts";
 import type { AccessOptions, InviteLimit, RateLimit } from "./policy/policy.ts";
 
@@ -151,6 +151,12 @@ export interface HostedBotOptions extends BotBehaviour {
   appservice: BotHost;
 }
 
+/** How a bot with a client of the application's is made: the client's options are its own. */
+export interface ClientBotOptions extends BotBehaviour {
+  /** The client, which the bot starts, stops and closes. */
+  client: Client;
+}
+
 /** Options of {@linkcode Bot.start}. */
 export interface BotStartOptions {
   /**
@@ -169,6 +175,8 @@ const BEHAVIOUR: OptionNames<BotBehaviour> = {
 };
 
 const HOSTED: OptionNames<HostedBotOptions> = { appservice: true, ...BEHAVIOUR };
+
+const WITH_CLIENT: OptionNames<ClientBotOptions> = { client: true, ...BEHAVIOUR };
 
 const ALONE: OptionNames<BotOptions> = {
   ...{ password: true, ...BEHAVIOUR },
@@ -195,9 +203,13 @@ const ALONE: OptionNames<BotOptions> = {
  *
  * @throws {ValueError} If there is one.
  */
-export function checkBotOptions(options: BotOptions | HostedBotOptions): void {
+export function checkBotOptions(options: BotOptions | HostedBotOptions | ClientBotOptions): void {
   if (options === undefined) throw new ValueError("Cannot make a bot: it has no options; see Bot.fromEnv()");
-  checkOptions(options, "appservice" in options ? HOSTED : ALONE, "make a bot");
+  const names = "appservice" in options ? HOSTED : "client" in options ? WITH_CLIENT : ALONE;
+  checkOptions(options, names, "make a bot");
+  if ("client" in options && !(options.client instanceof Client)) {
+    throw new ValueError("Cannot make a bot: its client must be a Client of @greenroom/matrix");
+  }
   if (options.inviteLimit !== false) {
     checkOptions(
       options.inviteLimit,
@@ -209,7 +221,9 @@ export function checkBotOptions(options: BotOptions | HostedBotOptions): void {
   if (options.rateLimit !== false) {
     checkOptions(options.rateLimit, { count: true, window: true }, "make a bot", "rateLimit.");
   }
-  if (options.encryptedOnly === true && !("appservice" in options || options.encryption)) {
+  const encrypts = "appservice" in options ||
+    ("client" in options ? options.client.crypto !== undefined : Boolean(options.encryption));
+  if (options.encryptedOnly === true && !encrypts) {
     throw new ValueError(
       "Cannot make a bot: it would hear nothing, since encryptedOnly needs encryption; give it that too, and a store " +
         "that lasts",

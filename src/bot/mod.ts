@@ -48,6 +48,7 @@ export type {
   BotOptionHints,
   BotOptions,
   BotStartOptions,
+  ClientBotOptions,
   HostedBotOptions,
 } from "./bot_options.ts";
 export type { PendingReminder, RemindersAPI } from "./timers/timers.ts";

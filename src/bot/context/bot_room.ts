@@ -6,8 +6,8 @@
  * @module
  */
 
-import { relationTo } from "../../../mod.ts";
-import type { ContentURI, EventID, ImageInfo, RoomID, UserID } from "../../../types.ts";
+import { relationTo, toUserId } from "../../../mod.ts";
+import type { ContentURI, EventID, ImageInfo, RoomID } from "../../../types.ts";
 import { hintAt, type Hints } from "../../errors/hints.ts";
 import { checkOptions } from "../../errors/known_names.ts";
 import type { Kit } from "../kit.ts";
@@ -241,8 +241,9 @@ export class BotRoom {
   /**
    * Removes a user from the room, who may come back; or takes an invitation back.
    *
-   * @param userId The user.
+   * @param userId The ID of the user.
    * @param reason Why, as the user sees it. Default: none.
+   * @throws {ValueError} If it is no user ID.
    * @throws {MatrixRequestError} If the homeserver refuses, as a `ForbiddenError` if the bot's power level is too low.
    *
    * @example
@@ -257,18 +258,19 @@ export class BotRoom {
    * );
    * ```
    */
-  async kick(userId: UserID, reason?: string): Promise<void> {
+  async kick(userId: string, reason?: string): Promise<void> {
     checkReason(reason, "kick");
     return await this.within((run) =>
-      run.act("kick", () => this.kit.client.kickUser(this.roomId, userId, { reason }))
+      run.act("kick", async () => await this.kit.client.kickUser(this.roomId, toUserId(userId), { reason }))
     );
   }
 
   /**
    * Bans a user from the room: removes the user, who can't come back before {@linkcode BotRoom.unban}.
    *
-   * @param userId The user, who need not be in the room.
+   * @param userId The ID of the user, who need not be in the room.
    * @param reason Why, as the user sees it. Default: none.
+   * @throws {ValueError} If it is no user ID.
    * @throws {MatrixRequestError} If the homeserver refuses, as a `ForbiddenError` if the bot's power level is too low.
    *
    * @example
@@ -287,10 +289,10 @@ export class BotRoom {
    * });
    * ```
    */
-  async ban(userId: UserID, reason?: string): Promise<void> {
+  async ban(userId: string, reason?: string): Promise<void> {
     checkReason(reason, "ban");
     return await this.within((run) =>
-      run.act("ban", () => this.kit.client.banUser(this.roomId, userId, { reason }))
+      run.act("ban", async () => await this.kit.client.banUser(this.roomId, toUserId(userId), { reason }))
     );
   }
 
@@ -298,8 +300,9 @@ export class BotRoom {
    * Takes a user's ban back. If the process ends between the homeserver's answer and the record of it, this is
    * done again, and refused since the user is banned no more.
    *
-   * @param userId The user.
+   * @param userId The ID of the user.
    * @param reason Why. Default: none.
+   * @throws {ValueError} If it is no user ID.
    * @throws {MatrixRequestError} If the homeserver refuses, also if the user is not banned.
    *
    * @example
@@ -313,10 +316,10 @@ export class BotRoom {
    * });
    * ```
    */
-  async unban(userId: UserID, reason?: string): Promise<void> {
+  async unban(userId: string, reason?: string): Promise<void> {
     checkReason(reason, "unban");
     return await this.within((run) =>
-      run.act("unban", () => this.kit.client.unbanUser(this.roomId, userId, { reason }))
+      run.act("unban", async () => await this.kit.client.unbanUser(this.roomId, toUserId(userId), { reason }))
     );
   }
 
@@ -324,8 +327,9 @@ export class BotRoom {
    * Invites a user into the room. If the process ends between the homeserver's answer and the record of it, this
    * is done again, and refused if the user has joined by then.
    *
-   * @param userId The user.
+   * @param userId The ID of the user.
    * @param reason Why, as the user sees it. Default: none.
+   * @throws {ValueError} If it is no user ID.
    * @throws {MatrixRequestError} If the homeserver refuses, also if the user is in the room, or banned.
    *
    * @example
@@ -336,10 +340,13 @@ export class BotRoom {
    * plugin.command("invite <user>", { args: { user: "user" } }, (c) => c.invite(c.args.user));
    * ```
    */
-  async invite(userId: UserID, reason?: string): Promise<void> {
+  async invite(userId: string, reason?: string): Promise<void> {
     checkReason(reason, "invite");
     return await this.within((run) =>
-      run.act("invite", () => this.kit.client.inviteUser(this.roomId, userId, { reason }))
+      run.act(
+        "invite",
+        async () => await this.kit.client.inviteUser(this.roomId, toUserId(userId), { reason }),
+      )
     );
   }
 

@@ -902,8 +902,9 @@ export interface Context<E extends MatrixEvent = MatrixEvent, Arguments = unknow
   /**
    * Removes a user from the room, who may come back; or takes an invitation back.
    *
-   * @param userId The user.
+   * @param userId The ID of the user.
    * @param reason Why, as the user sees it. Default: none.
+   * @throws {ValueError} If it is no user ID.
    * @throws {MatrixRequestError} If the homeserver refuses, as a `ForbiddenError` if the bot's power level is too low.
    *
    * @example
@@ -918,13 +919,14 @@ export interface Context<E extends MatrixEvent = MatrixEvent, Arguments = unknow
    * );
    * ```
    */
-  kick(userId: UserID, reason?: string): Promise<void>;
+  kick(userId: string, reason?: string): Promise<void>;
 
   /**
    * Bans a user from the room: removes the user, who can't come back before {@linkcode BotRoom.unban}.
    *
-   * @param userId The user, who need not be in the room.
+   * @param userId The ID of the user, who need not be in the room.
    * @param reason Why, as the user sees it. Default: none.
+   * @throws {ValueError} If it is no user ID.
    * @throws {MatrixRequestError} If the homeserver refuses, as a `ForbiddenError` if the bot's power level is too low.
    *
    * @example
@@ -943,14 +945,15 @@ export interface Context<E extends MatrixEvent = MatrixEvent, Arguments = unknow
    * });
    * ```
    */
-  ban(userId: UserID, reason?: string): Promise<void>;
+  ban(userId: string, reason?: string): Promise<void>;
 
   /**
    * Takes a user's ban back. If the process ends between the homeserver's answer and the record of it, this is
    * done again, and refused since the user is banned no more.
    *
-   * @param userId The user.
+   * @param userId The ID of the user.
    * @param reason Why. Default: none.
+   * @throws {ValueError} If it is no user ID.
    * @throws {MatrixRequestError} If the homeserver refuses, also if the user is not banned.
    *
    * @example
@@ -964,14 +967,15 @@ export interface Context<E extends MatrixEvent = MatrixEvent, Arguments = unknow
    * });
    * ```
    */
-  unban(userId: UserID, reason?: string): Promise<void>;
+  unban(userId: string, reason?: string): Promise<void>;
 
   /**
    * Invites a user into the room. If the process ends between the homeserver's answer and the record of it, this
    * is done again, and refused if the user has joined by then.
    *
-   * @param userId The user.
+   * @param userId The ID of the user.
    * @param reason Why, as the user sees it. Default: none.
+   * @throws {ValueError} If it is no user ID.
    * @throws {MatrixRequestError} If the homeserver refuses, also if the user is in the room, or banned.
    *
    * @example
@@ -982,7 +986,7 @@ export interface Context<E extends MatrixEvent = MatrixEvent, Arguments = unknow
    * plugin.command("invite <user>", { args: { user: "user" } }, (c) => c.invite(c.args.user));
    * ```
    */
-  invite(userId: UserID, reason?: string): Promise<void>;
+  invite(userId: string, reason?: string): Promise<void>;
 
   /**
    * Sets the topic of the room: what it is about.

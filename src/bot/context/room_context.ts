@@ -12,6 +12,7 @@ import {
   matrixToUrl,
   type SessionDefinition,
   type SessionKey,
+  toUserId,
   ValueError,
 } from "../../../mod.ts";
 import type { EventID, MatrixEvent, RoomID, RoomMemberContent, UserID } from "../../../types.ts";
@@ -482,7 +483,8 @@ export class ContextRoom extends RoomContext {
   /**
    * Reads what is known of a member: the display name, the avatar, and the membership.
    *
-   * @param userId The user.
+   * @param userId The ID of the user.
+   * @throws {ValueError} If it is no user ID.
    * @returns The content of the member's event; undefined if the user never was in the room.
    *
    * @example
@@ -496,14 +498,15 @@ export class ContextRoom extends RoomContext {
    * });
    * ```
    */
-  async getMember(userId: UserID): Promise<RoomMemberContent | undefined> {
-    return await this.client.stateStore.getMember(this.roomId, userId);
+  async getMember(userId: string): Promise<RoomMemberContent | undefined> {
+    return await this.client.stateStore.getMember(this.roomId, toUserId(userId));
   }
 
   /**
    * Reads what a user may do.
    *
-   * @param userId The user.
+   * @param userId The ID of the user.
+   * @throws {ValueError} If it is no user ID.
    * @returns The power level: mostly 100 of admins, 50 of moderators, 0 of others; 0 if it is not known.
    *
    * @example
@@ -514,8 +517,8 @@ export class ContextRoom extends RoomContext {
    * plugin.command("level", async (c) => c.reply(`You have ${await c.room.getPowerLevel(c.sender)}`));
    * ```
    */
-  async getPowerLevel(userId: UserID): Promise<number> {
-    return await this.client.stateStore.getPowerLevel(this.roomId, userId) ?? 0;
+  async getPowerLevel(userId: string): Promise<number> {
+    return await this.client.stateStore.getPowerLevel(this.roomId, toUserId(userId)) ?? 0;
   }
 
   async #textOf(type: string, name: string): Promise<string | undefined> {
@@ -663,8 +666,9 @@ export interface RoomContext {
   /**
    * Removes a user from the room, who may come back; or takes an invitation back.
    *
-   * @param userId The user.
+   * @param userId The ID of the user.
    * @param reason Why, as the user sees it. Default: none.
+   * @throws {ValueError} If it is no user ID.
    * @throws {MatrixRequestError} If the homeserver refuses, as a `ForbiddenError` if the bot's power level is too low.
    *
    * @example
@@ -679,13 +683,14 @@ export interface RoomContext {
    * );
    * ```
    */
-  kick(userId: UserID, reason?: string): Promise<void>;
+  kick(userId: string, reason?: string): Promise<void>;
 
   /**
    * Bans a user from the room: removes the user, who can't come back before {@linkcode BotRoom.unban}.
    *
-   * @param userId The user, who need not be in the room.
+   * @param userId The ID of the user, who need not be in the room.
    * @param reason Why, as the user sees it. Default: none.
+   * @throws {ValueError} If it is no user ID.
    * @throws {MatrixRequestError} If the homeserver refuses, as a `ForbiddenError` if the bot's power level is too low.
    *
    * @example
@@ -704,14 +709,15 @@ export interface RoomContext {
    * });
    * ```
    */
-  ban(userId: UserID, reason?: string): Promise<void>;
+  ban(userId: string, reason?: string): Promise<void>;
 
   /**
    * Takes a user's ban back. If the process ends between the homeserver's answer and the record of it, this is
    * done again, and refused since the user is banned no more.
    *
-   * @param userId The user.
+   * @param userId The ID of the user.
    * @param reason Why. Default: none.
+   * @throws {ValueError} If it is no user ID.
    * @throws {MatrixRequestError} If the homeserver refuses, also if the user is not banned.
    *
    * @example
@@ -725,14 +731,15 @@ export interface RoomContext {
    * });
    * ```
    */
-  unban(userId: UserID, reason?: string): Promise<void>;
+  unban(userId: string, reason?: string): Promise<void>;
 
   /**
    * Invites a user into the room. If the process ends between the homeserver's answer and the record of it, this
    * is done again, and refused if the user has joined by then.
    *
-   * @param userId The user.
+   * @param userId The ID of the user.
    * @param reason Why, as the user sees it. Default: none.
+   * @throws {ValueError} If it is no user ID.
    * @throws {MatrixRequestError} If the homeserver refuses, also if the user is in the room, or banned.
    *
    * @example
@@ -743,7 +750,7 @@ export interface RoomContext {
    * plugin.command("invite <user>", { args: { user: "user" } }, (c) => c.invite(c.args.user));
    * ```
    */
-  invite(userId: UserID, reason?: string): Promise<void>;
+  invite(userId: string, reason?: string): Promise<void>;
 
   /**
    * Sets the topic of the room: what it is about.

@@ -6,6 +6,7 @@
  * @module
  */
 
+import { toRoomId } from "../../../mod.ts";
 import type { EventID, RoomID, UserID } from "../../../types.ts";
 import type { Kit } from "../kit.ts";
 import type { Run } from "../run/mod.ts";
@@ -54,6 +55,7 @@ export class TimerContext extends RoomContext {
    * @param room The ID of the room.
    * @param thread The first event of a thread in it. Default: none.
    * @returns The room.
+   * @throws {ValueError} If it is no room ID.
    *
    * @example
    * ```ts
@@ -64,8 +66,8 @@ export class TimerContext extends RoomContext {
    * }
    * ```
    */
-  in(room: RoomID, thread?: EventID): RoomContext {
-    return new RoomContext(this.kit, this.run, { room, thread });
+  in(room: string, thread?: EventID): RoomContext {
+    return new RoomContext(this.kit, this.run, { room: toRoomId(room), thread });
   }
 
   /** @internal */
@@ -430,8 +432,9 @@ export interface TimerContext {
   /**
    * Removes a user from the room, who may come back; or takes an invitation back.
    *
-   * @param userId The user.
+   * @param userId The ID of the user.
    * @param reason Why, as the user sees it. Default: none.
+   * @throws {ValueError} If it is no user ID.
    * @throws {MatrixRequestError} If the homeserver refuses, as a `ForbiddenError` if the bot's power level is too low.
    *
    * @example
@@ -446,13 +449,14 @@ export interface TimerContext {
    * );
    * ```
    */
-  kick(userId: UserID, reason?: string): Promise<void>;
+  kick(userId: string, reason?: string): Promise<void>;
 
   /**
    * Bans a user from the room: removes the user, who can't come back before {@linkcode BotRoom.unban}.
    *
-   * @param userId The user, who need not be in the room.
+   * @param userId The ID of the user, who need not be in the room.
    * @param reason Why, as the user sees it. Default: none.
+   * @throws {ValueError} If it is no user ID.
    * @throws {MatrixRequestError} If the homeserver refuses, as a `ForbiddenError` if the bot's power level is too low.
    *
    * @example
@@ -471,14 +475,15 @@ export interface TimerContext {
    * });
    * ```
    */
-  ban(userId: UserID, reason?: string): Promise<void>;
+  ban(userId: string, reason?: string): Promise<void>;
 
   /**
    * Takes a user's ban back. If the process ends between the homeserver's answer and the record of it, this is
    * done again, and refused since the user is banned no more.
    *
-   * @param userId The user.
+   * @param userId The ID of the user.
    * @param reason Why. Default: none.
+   * @throws {ValueError} If it is no user ID.
    * @throws {MatrixRequestError} If the homeserver refuses, also if the user is not banned.
    *
    * @example
@@ -492,14 +497,15 @@ export interface TimerContext {
    * });
    * ```
    */
-  unban(userId: UserID, reason?: string): Promise<void>;
+  unban(userId: string, reason?: string): Promise<void>;
 
   /**
    * Invites a user into the room. If the process ends between the homeserver's answer and the record of it, this
    * is done again, and refused if the user has joined by then.
    *
-   * @param userId The user.
+   * @param userId The ID of the user.
    * @param reason Why, as the user sees it. Default: none.
+   * @throws {ValueError} If it is no user ID.
    * @throws {MatrixRequestError} If the homeserver refuses, also if the user is in the room, or banned.
    *
    * @example
@@ -510,7 +516,7 @@ export interface TimerContext {
    * plugin.command("invite <user>", { args: { user: "user" } }, (c) => c.invite(c.args.user));
    * ```
    */
-  invite(userId: UserID, reason?: string): Promise<void>;
+  invite(userId: string, reason?: string): Promise<void>;
 
   /**
    * Sets the topic of the room: what it is about.
