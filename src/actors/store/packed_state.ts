@@ -6,7 +6,6 @@
  */
 
 import { WeighedCache } from "../../base/recent_map.ts";
-import { StoreFormatError } from "../../errors/store_error.ts";
 import type { StoreKey, StoreMutation } from "../../store/base/mod.ts";
 import type { StoredState } from "../../store/device/mod.ts";
 import type { RoomID } from "../../types/ids.ts";
@@ -19,10 +18,8 @@ const REMEMBERED = 4_000;
 export type Pack = readonly StoredState[];
 
 const NONE: Pack = [];
-const ENCODER = new TextEncoder();
-const DECODER = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** Reads and writes packs: the JSON of their events, as bytes, which no store has to look into. */
+/** Reads and writes packs: lists of events. */
 export class RoomPacks {
   readonly #writer: StoreWriter;
   /** Those that were used last, as they are with the changes under way; empty if a room has none. */
@@ -47,10 +44,9 @@ export class RoomPacks {
     }
     const { keys } = this.#writer;
     const places = [...others, ...unknown.map((roomId) => keys.statePack(roomId))];
-    const values = await this.#writer.getMany<Value | Uint8Array>(places);
+    const values = await this.#writer.getMany<Value | Pack>(places);
     for (const [index, roomId] of unknown.entries()) {
-      const bytes = values[others.length + index] as Uint8Array | undefined; // as set() writes it
-      const pack = bytes === undefined ? NONE : decoded(bytes);
+      const pack = values[others.length + index] as Pack | undefined ?? NONE; // as set() writes it
       this.#remember(roomId, pack);
       packs.set(roomId, pack);
     }
@@ -65,9 +61,7 @@ export class RoomPacks {
   /** Sets the pack of a room, or removes it if it is empty. */
   set(roomId: RoomID, pack: Pack, mutations: StoreMutation[]): void {
     const key = this.#writer.keys.statePack(roomId);
-    mutations.push(
-      pack.length === 0 ? { type: "delete", key } : set(key, ENCODER.encode(JSON.stringify(pack))),
-    );
+    mutations.push(pack.length === 0 ? { type: "delete", key } : set(key, pack));
     this.#remember(roomId, pack);
   }
 
@@ -84,16 +78,5 @@ export class RoomPacks {
 
   #remember(roomId: RoomID, pack: Pack): void {
     this.#packs.set(roomId, pack, 1 + pack.length);
-  }
-}
-
-function decoded(bytes: Uint8Array): Pack {
-  try {
-    return JSON.parse(DECODER.decode(bytes));
-  } catch {
-    // Without the parser's error: it quotes the text.
-    throw new StoreFormatError(
-      "Cannot read the state of a room in the store: it is damaged; restore the store from a copy",
-    );
   }
 }

@@ -82,8 +82,8 @@ export class StoreKeys {
   }
 
   /**
-   * Events of a room's state, the JSON of a list as bytes: most of what the room had when the user came
-   * into it. A record of one state event is newer than what a pack has in its place.
+   * A list of events of a room's state: most of what it had when the user came into it. A record of one state
+   * event is newer than what the list has in its place.
    */
   statePack(roomId: RoomID): StoreKey {
     return this.#below("pack", roomId);

@@ -74,7 +74,7 @@ function auditTimeline({ homeserver, bot, room, sent }: Finished): void {
 /** The room's state is what the homeserver has. */
 function auditState({ homeserver, bot, room }: Finished, records: Records): void {
   const of = (wanted: string) => records.filter(({ key: [kind, id] }) => kind === wanted && id === room);
-  const packed = of("pack").flatMap(({ value }) => JSON.parse(new TextDecoder().decode(value as Uint8Array)));
+  const packed = of("pack").flatMap(({ value }) => value);
   const known = [...packed, ...of("state").map(({ value }) => value)] as StateEvent[]; // as the Store writes them
   const state = new Map(
     homeserver.room(room).events.flatMap(({ state_key, type, content }) =>
