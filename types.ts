@@ -392,4 +392,5 @@ export {
 export type * from "./src/types/events/internal_event.ts";
 
 export type * from "./src/types/ids.ts";
+export type { PushResult, PushRuleEvaluation } from "./src/types/push_rules.ts";
 export type { JsonObject } from "./src/types/json.ts";

@@ -29,11 +29,12 @@ import { parseUserId, type UserIDParts } from "../types/identifiers.ts";
 import { ClientBasics } from "./client_basics.ts";
 import { ClientLife } from "./client_life.ts";
 import { CLIENT_HINTS, type ClientOptionHints } from "./client_hints.ts";
-import { applicationOperations, clientOperations } from "./client_operations.ts";
+import { applicationOperations, clientOperations, lazyPushRules } from "./client_operations.ts";
 import { LazyServing } from "./lazy_serving.ts";
 import type { WakeAPI } from "./wake_options.ts";
 import { type SessionsAPI, type TasksAPI, tasksAPI } from "./sessions_api.ts";
 import type { SecretStorage } from "../encryption/secrets/secrets.ts";
+import type { PushRuleEvaluation } from "../types/push_rules.ts";
 import { hintAt, type Hints } from "../errors/hints.ts";
 import type { Logger } from "../base/log.ts";
 import type { PresenceState } from "../types/enums.ts";
@@ -102,6 +103,8 @@ export class Client {
   declare readonly raw: RawAPI;
   /** Secrets of the user on the server, which only the user's key opens; needs no `encryption`. */
   readonly secretStorage: SecretStorage = lazySecretStorage(this);
+  /** Whether events notify the user, by the push rules of the account. */
+  readonly pushRules: PushRuleEvaluation = lazyPushRules(this);
   readonly #basics: ClientBasics;
   readonly #life: ClientLife;
   readonly #serving: LazyServing;

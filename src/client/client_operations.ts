@@ -36,11 +36,13 @@ import {
   typeName,
 } from "../types/events/event_type.ts";
 import { isJsonObject } from "../types/json.ts";
+import type { PushRuleEvaluation } from "../types/push_rules.ts";
 import type { ClientBasics } from "./client_basics.ts";
 import type { ClientLife } from "./client_life.ts";
 import { encryptingAPI, EncryptionSends } from "./encrypting_api.ts";
 import { notingEncryption, notingMembers, storeUpdatingAPI } from "./store_updating_api.ts";
 import { OPTION_PLACES } from "./option_places.ts";
+import type { PushRulesClient } from "./push_rules.ts";
 import type { DispatchManualOptions, InternalEventOptions, SyncerAPI } from "./syncer_api.ts";
 
 /**
@@ -282,4 +284,15 @@ function refOf(type: EventType): EventTypeRef {
 
 function promises(tasks: readonly Task[]): Promise<void>[] {
   return tasks.map(({ done }) => done.then(() => {}));
+}
+
+/** Evaluates push rules, by what is loaded with the first call. */
+export function lazyPushRules(client: PushRulesClient): PushRuleEvaluation {
+  let loading: Promise<PushRuleEvaluation> | undefined;
+  return {
+    evaluate: async (event) => {
+      loading ??= import("./push_rules.ts").then(({ PushRules }) => new PushRules(client));
+      return await (await loading).evaluate(event);
+    },
+  };
 }

@@ -1,5 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { MatrixRequestError, NotFoundError } from "@greenroom/matrix";
+import type { MessageEvent } from "@greenroom/matrix/types";
 import type { Operation } from "./support/operation.ts";
 import { roomOf } from "./support/scene.ts";
 import { refused } from "./support/wait.ts";
@@ -97,4 +98,44 @@ export const pushRules: readonly Operation[] = [
       );
     },
   },
+  {
+    name: "pushRules.evaluate() finds what the server finds",
+    covers: ["getPushRules"],
+    async run(scene) {
+      const [alice, bob] = await scene.players("alice", "bob");
+      const roomId = await roomOf(alice, bob);
+      await alice.setPushRule("global", "content", "curtain", ["notify"], { pattern: "curt*n" });
+      const heard: MessageEvent[] = [];
+      alice.on("m.room.message", (event) => void heard.push(event));
+      await alice.syncOnce();
+      const texts = ["hello", "a curtain", "uncurtained", "hello @room"];
+      const sent = [
+        ...await inOrder(texts, (text) => bob.sendText(roomId, text)),
+        await bob.sendText(roomId, "you", { mentions: { user_ids: [alice.userId] } }),
+        await bob.sendText(roomId, "all", { mentions: { room: true } }),
+        await bob.sendNotice(roomId, "beep"),
+      ];
+      await alice.syncOnce();
+      assertEquals(heard.map(({ event_id }) => event_id), sent);
+      const { notifications } = await alice.request<{
+        notifications: { event: { event_id: string }; actions: { set_tweak?: string; value?: unknown }[] }[];
+      }>("GET", "/_matrix/client/v3/notifications");
+      for (const event of heard) {
+        const { notify, highlight } = await alice.pushRules.evaluate(event);
+        const found = notifications.find((each) => each.event.event_id === event.event_id);
+        const tweak = found?.actions.find(({ set_tweak }) => set_tweak === "highlight");
+        const highlights = tweak !== undefined && tweak.value !== false;
+        assertEquals([notify, highlight], [found !== undefined, highlights], String(event.content.body));
+      }
+    },
+  },
 ];
+
+async function inOrder<Item, Result>(
+  items: readonly Item[],
+  work: (item: Item) => Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  for (const item of items) results.push(await work(item));
+  return results;
+}

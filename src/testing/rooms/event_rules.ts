@@ -7,6 +7,7 @@
  * @module
  */
 
+import { matchesGlob } from "../../types/globs.ts";
 import type { RoomID, UserID } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import { badJson, canonicalJson, Failure, forbidden, invalidParam, refused } from "../json/json.ts";
@@ -276,24 +277,4 @@ function allowsServer({ allow, deny }: JsonObject, serverName: string): boolean 
     Array.isArray(patterns) &&
     patterns.some((pattern) => typeof pattern === "string" && matchesGlob(pattern, serverName));
   return !matches(deny) && matches(allow);
-}
-
-const globs = new Map<string, RegExp>();
-
-/**
- * Whether a text fits a pattern in which `*` stands for any characters and `?` for one; letters of
- * both cases are the same.
- *
- * @param options How to look.
- * @param options.words Whether it is enough that words within the text fit.
- */
-export function matchesGlob(pattern: string, text: string, { words = false } = {}): boolean {
-  const id = `${words}${pattern}`;
-  let regExp = globs.get(id);
-  if (regExp === undefined) {
-    const body = pattern.replaceAll(/[.+^${}()|[\]\\]/g, "\\$&").replaceAll("*", ".*").replaceAll("?", ".");
-    regExp = new RegExp(words ? `(^|\\W)${body}(\\W|$)` : `^${body}$`, "is");
-    globs.set(id, regExp);
-  }
-  return regExp.test(text);
 }

@@ -13,7 +13,6 @@ export {
   checkSize,
   isKnockable,
   isRestricted,
-  matchesGlob,
 } from "./event_rules.ts";
 export { EventFilter, parseFilterJson, pickFields, SyncFilter } from "./event_filter.ts";
 export {

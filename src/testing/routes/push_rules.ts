@@ -197,7 +197,7 @@ function notifications(request: AuthedRequest): Answer {
         json: {
           room_id: id,
           event: formatEvent(room, event, viewerOf(request), { withoutRoomId: true, bare: true }),
-          actions: outcome.actions,
+          actions: outcome.rule?.actions ?? [],
           read: event.index <= read,
           ts: event.timestamp,
           profile_tag: null,

@@ -31,9 +31,9 @@ export class PushRules {
     return this.#rules[kind];
   }
 
-  /** The rules of a kind that an event at a stream position met. */
-  at(position: number, kind: PushRuleKind): readonly PushRule[] {
-    return (this.#before.find(({ until }) => position < until)?.rules ?? this.#now)[kind];
+  /** The rules that an event at a stream position met. */
+  at(position: number): Readonly<Record<PushRuleKind, readonly PushRule[]>> {
+    return this.#before.find(({ until }) => position < until)?.rules ?? this.#now;
   }
 
   /** Lets the rules as they are now hold for events from a stream position on. */

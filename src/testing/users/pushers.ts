@@ -137,8 +137,7 @@ export class Pushers {
 
   async #send(user: User, key: string, { room, event }: Work["events"][number]): Promise<void> {
     const pusher = user.pushers.get(key);
-    const { actions } = evaluatePush(user, room, event);
-    const tweaks = tweaksOf(actions);
+    const tweaks = tweaksOf(evaluatePush(user, room, event).rule?.actions ?? []);
     const prio = event.type === "m.room.encrypted" || tweaks.highlight || tweaks.sound ? "high" : "low";
     const common = { event_id: event.id, room_id: room.id, prio, counts: { unread: this.#badge(user) } };
     const isShort = isJsonObject(pusher?.data) && pusher.data.format === "event_id_only";
