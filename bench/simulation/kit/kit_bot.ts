@@ -13,7 +13,7 @@ import {
   ConversationError,
   defineSession,
 } from "@greenroom/matrix/bot";
-import type { RoomID } from "@greenroom/matrix/types";
+import type { RoomID, RoomMessageContent, SendOptions } from "@greenroom/matrix/types";
 import { isCutOff } from "../../../src/bot/run/mod.ts";
 import { nextJoin } from "../../../src/bot/policy/invitations.ts";
 import { describe } from "../../kill/answering.ts";
@@ -121,7 +121,8 @@ function countWork(client: Client, { process }: KitPlace): void {
 /** Has the device remember what it knew when it was asked to send something, and where it could not join. */
 function watchSends(client: Client, { device, world }: KitPlace): void {
   const send = client.sendMessage.bind(client);
-  client.sendMessage = (room, content, options) => {
+  client.sendMessage = (room: RoomID, content: string | RoomMessageContent, options?: SendOptions) => {
+    if (typeof content === "string") return send(room, content, options); // the kit sends whole contents
     const isEdit = content["m.relates_to"]?.rel_type === "m.replace";
     device.knownAt.getOrInsert(`${isEdit ? "* " : ""}${content.body}`, device.seen);
     device.kit?.putAt.set(String(content.body), world.timeline.now);
