@@ -242,3 +242,21 @@ Deno.test("What a login has put in the place of a session is not given to those 
   await stage.login();
   assertEquals(await old.renew(accessToken), undefined);
 });
+
+Deno.test("No error and no log line repeats a token, though the server does", async () => {
+  await using stage = new Stage();
+  const session = await stage.login();
+  const { accessToken, refreshToken = "" } = await kept(stage.store);
+  stage.answer = ({ pathname }, init) => {
+    if (pathname !== "/oauth2/token") return undefined;
+    const said = `you have sent ${init?.body}`;
+    if (stage.refreshes === 1) throw new TypeError(said);
+    return Response.json({ error: "invalid_grant", error_description: said }, { status: 400 });
+  };
+  stage.homeserver.expireTokens(BOT);
+  const failure = await assertRejects(() => session.renew(accessToken), NetworkError);
+  assertEquals(await session.renew(accessToken), undefined);
+  const said = `${Deno.inspect(failure)} ${stage.log.join()}`;
+  assert(said.includes("invalid_grant"));
+  assertEquals([refreshToken, accessToken].filter((token) => said.includes(token)), []);
+});

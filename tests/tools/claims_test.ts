@@ -17,6 +17,18 @@ const CLAIMS: readonly (readonly [page: string, sentence: string, file: string, 
     "Thirty messages at once arrive in order, with one request refused for each that has to wait",
   ],
   [
+    "docs/login.md",
+    "A new pair is in the store before it is used",
+    "oauth/refresh_test.ts",
+    "An access token is refreshed before it expires, and the new pair is in the store before it is used",
+  ],
+  [
+    "docs/login.md",
+    "Of several processes with one store, one refreshes",
+    "oauth/refresh_test.ts",
+    "Of two processes one refreshes, and the other takes what has come of it",
+  ],
+  [
     "docs/encryption/overview.md",
     "each message arrives once.",
     "client/delivery/crash_test.ts",

@@ -201,6 +201,24 @@ const SECURITY: readonly (readonly [sentence: string, test: string])[] = [
     "T84: not noticed: what is known of a user's",
   ],
   ["that is detected before the room's next message after a start", "T59 T84: a ratchet that is put back by"],
+  ["it gets no refresh token", "The refresh token goes to the server that it is from, and to no other"],
+  ["the endpoints in its metadata must be `https`", "A server on this machine may speak http, and no other"],
+  [
+    "counts for nothing without the `state`",
+    "Without a redirect URI, the browser comes back to this machine",
+  ],
+  [
+    "a code without the verifier is worth nothing",
+    "loginByAuthorizationCode() with an own redirect asks for a code with PKCE",
+  ],
+  [
+    "A session by OAuth 2.0 has its tokens revoked",
+    "client.logout() revokes the tokens, which deletes the device",
+  ],
+  [
+    "if the server does not hear that, it goes on",
+    "A logout that the server does not hear leaves the session",
+  ],
   ["vodozemac's memory is wiped", "T108: vodozemac's memory holds a device's keys while it is in use"],
 ];
 

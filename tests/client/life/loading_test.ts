@@ -9,12 +9,12 @@ interface Module {
   }[];
 }
 
-/** What a program evaluates that imports the package, before it does anything: by the file that asks for it. */
-async function loaded(): Promise<{ files: Set<string>; others: Set<string> }> {
-  const { stdout } = await run("deno", ["info", "--json", "mod.ts"]);
+/** What a program evaluates that imports an entry of the package, before it does anything. */
+async function loaded(entry = "mod.ts"): Promise<{ files: Set<string>; others: Set<string> }> {
+  const { stdout } = await run("deno", ["info", "--json", entry]);
   const { modules, redirects }: { modules: Module[]; redirects: Record<string, string> } = JSON.parse(stdout);
   const known = new Map(modules.map((module) => [module.specifier, module]));
-  const [root, files, others] = [`file://${ROOT}`, new Set([`file://${ROOT}mod.ts`]), new Set<string>()];
+  const [root, files, others] = [`file://${ROOT}`, new Set([`file://${ROOT}${entry}`]), new Set<string>()];
   for (const file of files) { // grows while it is walked
     if (file.startsWith(`${root}third_party/`)) continue; // stands in for a package of JSR
     for (const { code, isDynamic = false } of known.get(file)?.dependencies ?? []) {
@@ -29,6 +29,15 @@ async function loaded(): Promise<{ files: Set<string>; others: Set<string> }> {
 Deno.test("A program that imports Greenroom loads no package of npm, and of Node what takes five milliseconds", async () => {
   const { others } = await loaded();
   assertEquals([...others].sort(), ["node:async_hooks", "node:util/types", "node:v8"]);
+});
+
+Deno.test("Clients and bots load nothing of OAuth 2.0, and its logins no library before they are called", async () => {
+  for (const entry of ["mod.ts", "src/bot/mod.ts"]) {
+    const { files } = await loaded(entry);
+    assertEquals([...files].filter((path) => path.startsWith("src/oauth/")), [], entry);
+  }
+  const { others } = await loaded("src/oauth/mod.ts");
+  assertEquals([...others].filter((specifier) => specifier.startsWith("npm:")), []);
 });
 
 Deno.test("A program that imports Greenroom loads neither the engine of encryption nor a file with nothing but types", async () => {
