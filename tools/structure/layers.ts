@@ -28,7 +28,7 @@ const layers: Layer[] = [
     name: "cli",
     files: /^src\/cli\//,
     imports: ["mod"], // as applications do
-    besides: ["src/appservice/mod.ts", "src/store/kv.ts", "src/store/sqlite.ts"], // entries of the package
+    besides: ["src/appservice/mod.ts", "src/oauth/mod.ts", "src/store/kv.ts", "src/store/sqlite.ts"], // entries of the package
   },
   {
     name: "bot",

@@ -8,21 +8,24 @@
  */
 
 import { dirname, join } from "node:path";
-import { Client, type Crypto, isUserId } from "../../../mod.ts";
+import { Client, type Crypto, isUserId, type Store } from "../../../mod.ts";
 import { OwnIdentityError, SecretStorageError } from "../../../errors.ts";
 import type { CryptoFindingCode, UserID, VerificationReport } from "../../../types.ts";
 import { CancelledError, CliError, type Input, STATUS, type Terminal, UsageError } from "../io/mod.ts";
 import {
   addressOf,
   ENV_FILE,
+  isLoggedIn,
   openStore,
   readSettings,
   recoveryKeyOf,
   serverOf,
   type Settings,
+  tokensOf,
   writePrivate,
   writeSettings,
 } from "../project/mod.ts";
+import { byToken, byWhatIsOffered, type Login, undo } from "./login_ways.ts";
 
 const STORE = join("data", "bot.db");
 const RECOVERY_KEY_FILE = join("data", "recovery.key");
@@ -37,39 +40,25 @@ export async function run({ flags, values, terminal }: Input): Promise<void> {
     );
   }
   const settings = await readSettings();
-  if (!flags.has("again")) checkThatThereIsNone(settings);
+  if (!flags.has("again") && await isLoggedIn(settings)) {
+    throw new CliError(
+      "Cannot log in: the bot is logged in already; look whether that works with greenroom doctor, or give --again, " +
+        "which makes a new device",
+    );
+  }
   const given = values.user ?? settings.MATRIX_USER;
   const user = given === undefined && flags.has("token-stdin") ? undefined : await userId(given, terminal);
   const server = values.homeserver ?? settings.MATRIX_URL ?? serverOf(user ?? missingServer());
   const baseUrl = await addressOf(server);
   terminal.note(`The homeserver is ${baseUrl}`);
-  const login = flags.has("token-stdin")
-    ? await byToken(baseUrl, user, terminal)
-    : await byPassword(baseUrl, user ?? "", flags.has("password-stdin"), terminal);
-  await setUp(login, settings, terminal);
+  const logIn = (store: Store, signal: AbortSignal) => {
+    const place = { baseUrl, user, store, terminal, signal };
+    return flags.has("token-stdin") ? byToken(place) : byWhatIsOffered(place, flags.has("password-stdin"));
+  };
+  await setUp(logIn, settings, terminal);
 }
 
-interface Login {
-  readonly baseUrl: string;
-  readonly user: UserID;
-  readonly token: string;
-  readonly deviceId: string | undefined;
-  /** Undefined: the token was given. */
-  readonly password: string | undefined;
-}
-
-/** Refuses a second login, which would leave the first one behind. */
-function checkThatThereIsNone(
-  { MATRIX_TOKEN: accessToken, MATRIX_USER, MATRIX_URL }: Settings,
-): void {
-  if (accessToken === undefined || (MATRIX_URL ?? MATRIX_USER) === undefined) return;
-  throw new CliError(
-    `Cannot log in: ${ENV_FILE} has a token already; look whether it works with greenroom doctor, or give --again, ` +
-      "which makes a new device",
-  );
-}
-
-async function userId(given: string | undefined, terminal: Terminal): Promise<string> {
+async function userId(given: string | undefined, terminal: Terminal): Promise<UserID> {
   const check = (value: string) => isUserId(value) ? undefined : "A user ID looks like @bot:example.org";
   const user = given ?? await terminal.ask({
     message: "The bot's user ID?",
@@ -77,117 +66,83 @@ async function userId(given: string | undefined, terminal: Terminal): Promise<st
     placeholder: "@bot:example.org",
     check,
   });
-  if (check(user) !== undefined) {
-    throw new UsageError("Cannot log in: what is given is no user ID like @bot:example.org");
-  }
-  return user;
+  if (isUserId(user)) return user;
+  throw new UsageError("Cannot log in: what is given is no user ID like @bot:example.org");
 }
 
 function missingServer(): never {
   throw new UsageError("Cannot log in: the homeserver is missing; give --user, or --homeserver");
 }
 
-async function byToken(baseUrl: string, user: string | undefined, terminal: Terminal): Promise<Login> {
-  const token = await terminal.readLine("the access token");
-  await using client = new Client({ baseUrl, accessToken: token, log: false, retry: { maxRetries: 1 } });
-  const { user_id, device_id } = await client.whoami();
-  if (user !== undefined && user !== user_id) {
-    throw new CliError(
-      `Cannot log in as ${user}: the token is that of ${user_id}; get one of ${user}`,
-      STATUS.REFUSED,
-    );
-  }
-  return { baseUrl, user: user_id, token, deviceId: device_id, password: undefined };
-}
-
-async function byPassword(baseUrl: string, user: string, piped: boolean, terminal: Terminal): Promise<Login> {
-  await using client = new Client({ baseUrl, log: false, retry: { maxRetries: 1 } });
-  await checkFlows(client, baseUrl);
-  const password = piped
-    ? await terminal.readLine("the password")
-    : await terminal.askSecret({ message: `The password of ${user}?`, otherwise: "give --password-stdin" });
-  const { user_id, access_token, device_id } = await client.login({
-    identifier: user,
-    password,
-    deviceName: "Greenroom bot",
-  });
-  return { baseUrl, user: user_id, token: access_token, deviceId: device_id, password };
-}
-
-/** Says what there is where nobody logs in by a password. */
-async function checkFlows(client: Client, baseUrl: string): Promise<void> {
-  const flows = await client.getLoginFlows();
-  if (flows.some(({ type }) => type === "m.login.password")) return;
-  const providers = flows.flatMap(({ identity_providers }) => identity_providers ?? []).map(({ name }) =>
-    name
-  );
-  const offered = flows.map(({ type }) => type).join(", ") || "nothing that it names";
-  throw new CliError(
-    `Cannot log in at ${baseUrl}: it takes no passwords, but ${offered}` +
-      `${
-        providers.length === 0 ? "" : ` (${providers.join(", ")})`
-      }; log the bot in with another client, take the ` +
-      "access token of that login, log out no more there, and hand it over: greenroom login --token-stdin",
-    STATUS.REFUSED,
-  );
-}
-
-/** Makes the store, has the device signed, and writes all down; what comes to nothing leaves nothing. */
-async function setUp(login: Login, settings: Settings, terminal: Terminal): Promise<void> {
+/** Makes the store, logs in, has the device signed, and writes all down; what comes to nothing leaves nothing. */
+async function setUp(
+  logIn: (store: Store, signal: AbortSignal) => Promise<Login>,
+  settings: Settings,
+  terminal: Terminal,
+): Promise<void> {
   const storePath = settings.MATRIX_STORE ?? STORE;
   const keyPath = settings.MATRIX_RECOVERY_KEY_FILE ?? RECOVERY_KEY_FILE;
-  const more = settings.MATRIX_RECOVERY_KEY === undefined ? { MATRIX_RECOVERY_KEY_FILE: keyPath } : {};
-  const interrupted = Promise.withResolvers<never>();
-  const interrupt = () => interrupted.reject(new CancelledError());
-  Deno.addSignalListener("SIGINT", interrupt); // between prompts: those take Ctrl-C themselves
   const isNew = await Deno.stat(storePath).then(() => false, () => true);
   try {
     for (const path of [storePath, keyPath]) {
       await Deno.mkdir(dirname(path), { recursive: true, mode: 0o700 });
     }
-    const signing = { storePath, keyPath, settings: { ...settings, ...more } };
-    const report = await Promise.race([signDevice(login, signing, terminal), interrupted.promise]);
-    const { baseUrl, user, token } = login;
-    await writeSettings({
-      ...{ MATRIX_URL: baseUrl, MATRIX_USER: user, MATRIX_TOKEN: token, MATRIX_STORE: storePath },
-      ...more,
+    await using store = await openStore(storePath);
+    await untilInterrupted(async (signal) => {
+      const login = await logIn(store, signal);
+      try {
+        const report = await signDevice(login, { store, keyPath, settings }, terminal);
+        signal.throwIfAborted();
+        await writeSettings({
+          ...{ MATRIX_URL: login.baseUrl, MATRIX_USER: login.user, MATRIX_STORE: storePath },
+          ...login.token === undefined && settings.MATRIX_TOKEN === undefined
+            ? {}
+            : { MATRIX_TOKEN: login.token ?? "" },
+          ...settings.MATRIX_RECOVERY_KEY === undefined ? { MATRIX_RECOVERY_KEY_FILE: keyPath } : {},
+        });
+        tell(login, report, keyPath, terminal);
+      } catch (error) {
+        await undo(login, store);
+        throw error;
+      }
     });
-    tell(login, report, keyPath, terminal);
   } catch (error) {
-    if (login.password !== undefined) await logOut(login);
     const files = isNew ? ["", "-wal", "-shm", "-journal", "-locks"].map((end) => `${storePath}${end}`) : [];
     for (const path of files) await Deno.remove(path, { recursive: true }).catch(() => undefined);
     throw error;
+  }
+}
+
+/** Ends something by Ctrl-C in good order: between prompts, which take it themselves. */
+async function untilInterrupted(act: (signal: AbortSignal) => Promise<void>): Promise<void> {
+  const abort = new AbortController();
+  const interrupt = () => abort.abort(new CancelledError());
+  Deno.addSignalListener("SIGINT", interrupt);
+  try {
+    await act(abort.signal);
   } finally {
     Deno.removeSignalListener("SIGINT", interrupt);
   }
 }
 
-/** Logs out what was logged in just now. */
-async function logOut({ baseUrl, token }: Login): Promise<void> {
-  await using client = new Client({ baseUrl, accessToken: token, log: false, retry: { maxRetries: 1 } });
-  await client.logout().catch(() => undefined);
-}
-
 interface Signing {
-  readonly storePath: string;
+  readonly store: Store;
   readonly keyPath: string;
   readonly settings: Settings;
 }
 
 /** Has the device signed: with the recovery key that there is, that is made, or that is typed. */
 async function signDevice(login: Login, signing: Signing, terminal: Terminal): Promise<VerificationReport> {
-  const { baseUrl, user: mxid, token: accessToken, deviceId, password } = login;
-  const { storePath, keyPath, settings } = signing;
-  await using store = await openStore(storePath);
+  const { baseUrl, user: mxid, token, deviceId, password } = login;
+  const { store, keyPath, settings } = signing;
   await using client = new Client({
-    ...{ baseUrl, mxid, deviceId, accessToken, store, log: false },
+    ...{ deviceId, ...await tokensOf({ baseUrl, mxid, token }, store), store, log: false },
     lease: { held: "refuse", owner: "greenroom login" },
     encryption: true,
   });
   const { crypto } = client;
   if (crypto === undefined) throw new CliError("Cannot have the device signed: there is no encryption");
-  const recoveryKey = await recoveryKeyOf(settings);
+  const recoveryKey = await recoveryKeyOf({ MATRIX_RECOVERY_KEY_FILE: keyPath, ...settings });
   const report = await crypto.ensureVerified({
     ...recoveryKey === undefined ? {} : { recoveryKey },
     ...password === undefined ? {} : { password },
@@ -231,7 +186,7 @@ async function askRecoveryKey(
 }
 
 function tell(
-  { user, deviceId }: Login,
+  { user, deviceId, token }: Login,
   { state }: VerificationReport,
   keyPath: string,
   terminal: Terminal,
@@ -250,5 +205,6 @@ function tell(
         `${keyPath}, and start the bot`,
     );
   }
-  terminal.note(`Its token is in ${ENV_FILE}, which only you can read. Next: greenroom run`);
+  const where = token === undefined ? "session is in its store" : `token is in ${ENV_FILE}`;
+  terminal.note(`Its ${where}, which only you can read. Next: greenroom run`);
 }

@@ -9,6 +9,7 @@ import { CliError, type Input, STATUS } from "../io/mod.ts";
 import {
   addressOf,
   ENV_FILE,
+  isLoggedIn,
   needed,
   readSettings,
   serverOf,
@@ -25,9 +26,7 @@ export async function run({ args, rest, flags, terminal }: Input): Promise<numbe
     );
   }
   const settings = await readSettings();
-  if (settings.MATRIX_TOKEN === undefined && settings.MATRIX_PASSWORD === undefined) {
-    needed(settings, "MATRIX_TOKEN");
-  }
+  if (settings.MATRIX_PASSWORD === undefined && !await isLoggedIn(settings)) needed(settings, "MATRIX_TOKEN");
   const permissions = await permissionsOf(settings);
   const envFile = await textOf(ENV_FILE) === undefined ? [] : [`--env-file=${ENV_FILE}`];
   const command = [
@@ -66,10 +65,19 @@ async function permissionsOf(settings: Settings): Promise<string[]> {
 }
 
 async function hostsOf(settings: Settings): Promise<string[]> {
-  const { MATRIX_URL: url } = settings;
-  if (url !== undefined && /^https?:/i.test(url)) return [hostOf(url)];
+  const { MATRIX_URL: url, MATRIX_TOKEN, MATRIX_PASSWORD } = settings;
   const name = url ?? serverOf(needed(settings, "MATRIX_USER"));
-  return [...new Set([name.replace(/:\d+$/, ""), hostOf(await addressOf(name))])]; // the first is asked for the second
+  const baseUrl = await addressOf(name);
+  const asked = /^https?:/i.test(name) ? [] : [name.replace(/:\d+$/, "")]; // where the homeserver is
+  const hasSession = MATRIX_TOKEN === undefined && MATRIX_PASSWORD === undefined;
+  const tokens = hasSession ? [await tokenEndpointOf(baseUrl)] : [];
+  return [...new Set([...asked, ...[baseUrl, ...tokens].map(hostOf)])];
+}
+
+/** Where a session in the store gets new tokens. */
+async function tokenEndpointOf(baseUrl: string): Promise<string> {
+  const { getAuthMetadata } = await import("../../oauth/mod.ts");
+  return (await getAuthMetadata({ baseUrl, log: false })).token_endpoint;
 }
 
 function hostOf(url: string): string {

@@ -6,6 +6,7 @@
 
 import { Client, type ClientOptions, MatrixError, type Store } from "../../../mod.ts";
 import type { UserID } from "../../../types.ts";
+import type { OAuthSession } from "../../oauth/mod.ts";
 import { CliError, STATUS } from "../io/mod.ts";
 import { needed, recoveryKeyOf, type Settings, textOf } from "./settings.ts";
 
@@ -35,9 +36,42 @@ export function serverOf(user: string): string {
   return user.slice(user.indexOf(":") + 1);
 }
 
-/** A client without a store: for what only asks the homeserver, also while the bot runs. */
+/** What a client acts with: a token, or the session that a login by OAuth 2.0 has left in the store. */
+export async function tokensOf(
+  { baseUrl, mxid, token }: { readonly baseUrl: string; readonly mxid?: UserID; readonly token?: string },
+  store: Store | undefined,
+): Promise<Pick<ClientOptions, "baseUrl" | "mxid" | "accessToken">> {
+  if (token !== undefined) return { baseUrl, mxid, accessToken: token };
+  const session = store === undefined ? undefined : await sessionIn(store, { baseUrl, mxid });
+  if (session !== undefined) return session.clientOptions;
+  throw new CliError(
+    "Cannot use the bot's account: nobody has logged in; greenroom login does",
+    STATUS.NOT_LOGGED_IN,
+  );
+}
+
+/** Whether there is a token, or a session in the store. */
+export async function isLoggedIn(settings: Settings): Promise<boolean> {
+  if (settings.MATRIX_TOKEN !== undefined) return true;
+  await using store = await openExisting(settings);
+  return store !== undefined &&
+    await sessionIn(store, { mxid: settings.MATRIX_USER as UserID }) !== undefined;
+}
+
+/** What a login by OAuth 2.0 has left; undefined: there was none. */
+async function sessionIn(
+  store: Store,
+  options: { readonly baseUrl?: string; readonly mxid?: UserID },
+): Promise<OAuthSession | undefined> {
+  const { OAuthSession } = await import("../../oauth/mod.ts");
+  if (options.mxid === undefined && options.baseUrl === undefined) return undefined;
+  return await OAuthSession.resume({ store, ...options, log: false });
+}
+
+/** A client that follows nothing: for what only asks the homeserver, also while the bot runs. */
 export async function openPlain(settings: Settings): Promise<Account> {
-  return accountWith(await base(settings), undefined);
+  const store = settings.MATRIX_TOKEN === undefined ? await openExisting(settings) : undefined;
+  return accountWith(await base(settings, store), store);
 }
 
 /**
@@ -45,19 +79,22 @@ export async function openPlain(settings: Settings): Promise<Account> {
  *
  * @throws {StoreInUseError} If the bot runs.
  */
-export async function openEncrypted(
-  settings: Settings,
-  more: Partial<ClientOptions> = {},
-): Promise<Account> {
-  const options = await base(settings);
+export async function openEncrypted(settings: Settings): Promise<Account> {
   const store = await openStore(needed(settings, "MATRIX_STORE"));
   return accountWith({
-    ...options,
+    ...await base(settings, store),
     store,
     lease: { held: "refuse", owner: "greenroom, the command line" },
     encryption: { recoveryKey: await recoveryKeyOf(settings) },
-    ...more,
   }, store);
+}
+
+/** The store of the settings, if it is there: opening one would make it. */
+async function openExisting(
+  { MATRIX_STORE: path }: Settings,
+): Promise<(Store & AsyncDisposable) | undefined> {
+  if (path === undefined || await Deno.stat(path).catch(() => undefined) === undefined) return undefined;
+  return await openStore(path);
 }
 
 /** Opens the store in a file, of the same kind as a bot's. */
@@ -81,20 +118,20 @@ async function wantsDenoKv(): Promise<boolean> {
   return /"unstable"\s*:\s*\[[^\]]*"kv"/.test(text);
 }
 
-async function base(settings: Settings): Promise<ClientOptions> {
-  const { MATRIX_TOKEN: accessToken, MATRIX_PASSWORD: password } = settings;
-  if (accessToken === undefined && password !== undefined) {
+async function base(settings: Settings, store: Store | undefined): Promise<ClientOptions> {
+  const { MATRIX_TOKEN: token, MATRIX_PASSWORD: password, MATRIX_USER } = settings;
+  if (token === undefined && password !== undefined) {
     throw new CliError(
       "Cannot use the bot's account: the bot logs in by MATRIX_PASSWORD; log in once by `greenroom login`, which " +
         "keeps a token in place of it",
       STATUS.NOT_LOGGED_IN,
     );
   }
-  const token = needed(settings, "MATRIX_TOKEN");
-  const mxid = settings.MATRIX_USER as UserID | undefined;
+  if (token === undefined && store === undefined) needed(settings, "MATRIX_TOKEN");
+  const mxid = MATRIX_USER as UserID | undefined;
   const server = settings.MATRIX_URL ?? serverOf(needed(settings, "MATRIX_USER"));
   const baseUrl = await addressOf(server);
-  return { mxid, baseUrl, accessToken: token, log: false, retry: { maxRetries: 1 } };
+  return { ...await tokensOf({ baseUrl, mxid, token }, store), log: false, retry: { maxRetries: 1 } };
 }
 
 function accountWith(options: ClientOptions, store: AsyncDisposable | undefined): Account {

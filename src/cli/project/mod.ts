@@ -4,7 +4,7 @@
  * @module
  */
 
-export { addressOf, openEncrypted, openPlain, openStore, serverOf } from "./account.ts";
+export { addressOf, isLoggedIn, openEncrypted, openPlain, openStore, serverOf, tokensOf } from "./account.ts";
 export {
   ENV_FILE,
   needed,

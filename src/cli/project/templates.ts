@@ -155,7 +155,7 @@ WantedBy=default.target
 function readme({ name }: Project): string {
   return `# ${name}
 
-A Matrix bot, made with [Greenroom](https://jsr.io/@greenroom/matrix).
+A Matrix bot, made with Greenroom (\`@greenroom/matrix\`).
 
 \`\`\`sh
 deno task login    # once: logs the bot in

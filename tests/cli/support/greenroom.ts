@@ -4,7 +4,7 @@
  * @module
  */
 
-import { Homeserver, type TestUser } from "@greenroom/matrix/testing";
+import { Homeserver, type HomeserverOptions, type TestUser } from "@greenroom/matrix/testing";
 import { assertEquals } from "@std/assert";
 
 const ENTRY = new URL("../../../src/cli/mod.ts", import.meta.url).pathname;
@@ -42,6 +42,38 @@ export function startGreenroom(args: readonly string[], { cwd, env }: Given = {}
   }).spawn();
 }
 
+/** What a process says, read as it comes. */
+export class Output {
+  /** All of it, once the process has ended. */
+  readonly all: Promise<string>;
+  #text = "";
+  #wake = () => {};
+  #isOver = false;
+
+  constructor(stream: ReadableStream<Uint8Array<ArrayBuffer>>) {
+    this.all = this.#read(stream);
+  }
+
+  /** Waits until it has something in it, and returns what there is by then. */
+  async until(pattern: RegExp): Promise<string> {
+    while (!pattern.test(this.#text)) {
+      if (this.#isOver) throw new Error(`It ended without ${pattern}: ${this.#text}`);
+      await new Promise<void>((resolve) => this.#wake = resolve);
+    }
+    return this.#text;
+  }
+
+  async #read(stream: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<string> {
+    for await (const piece of stream.pipeThrough(new TextDecoderStream())) {
+      this.#text += piece;
+      this.#wake();
+    }
+    this.#isOver = true;
+    this.#wake();
+    return this.#text;
+  }
+}
+
 /** Runs `greenroom` to its end. */
 export async function greenroom(args: readonly string[], given: Given = {}): Promise<Ended> {
   const child = startGreenroom(args, given);
@@ -68,8 +100,8 @@ export class Place implements AsyncDisposable {
     this.bot = homeserver.createUser("bot", { password: PASSWORD });
   }
 
-  static async make(): Promise<Place> {
-    const homeserver = new Homeserver();
+  static async make(options?: HomeserverOptions): Promise<Place> {
+    const homeserver = new Homeserver(options);
     return new Place(
       homeserver,
       await homeserver.listen(),

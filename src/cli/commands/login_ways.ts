@@ -1,0 +1,152 @@
+/**
+ * The ways to log in: a password, a token that is handed over, OAuth 2.0, single sign-on.
+ *
+ * @module
+ */
+
+import { Client, MatrixRequestError, matrixToUrl, type Store } from "../../../mod.ts";
+import { UnrecognizedError } from "../../../errors.ts";
+import type { LoginFlow, UserID } from "../../../types.ts";
+import { CliError, STATUS, type Terminal } from "../io/mod.ts";
+import { tokensOf } from "../project/mod.ts";
+
+/** A login of the bot's own. */
+export interface Login {
+  readonly baseUrl: string;
+  readonly user: UserID;
+  readonly deviceId: string | undefined;
+  /** Undefined: the session is in the store. */
+  readonly token: string | undefined;
+  /** Undefined: there was none. */
+  readonly password?: string;
+  /** Whether it was made just now, so that it is ended if it comes to nothing. */
+  readonly isNew: boolean;
+}
+
+/** Where a login is made, and by what. */
+export interface LoginPlace {
+  readonly baseUrl: string;
+  /** Undefined: that of the token. */
+  readonly user: UserID | undefined;
+  /** For a session that is kept there. */
+  readonly store: Store;
+  readonly terminal: Terminal;
+  /** Ends what waits for a person elsewhere. */
+  readonly signal: AbortSignal;
+}
+
+/** Takes over a token. */
+export async function byToken({ baseUrl, user, terminal }: LoginPlace): Promise<Login> {
+  const token = await terminal.readLine("the access token");
+  await using client = plainClient(baseUrl, token);
+  const { user_id, device_id } = await client.whoami();
+  if (user !== undefined && user !== user_id) {
+    throw new CliError(
+      `Cannot log in as ${user}: the token is that of ${user_id}; get one of ${user}`,
+      STATUS.REFUSED,
+    );
+  }
+  return { baseUrl, user: user_id, token, deviceId: device_id, isNew: false };
+}
+
+/** Logs in by what the homeserver offers: a password first, since nobody has to leave the terminal. */
+export async function byWhatIsOffered(place: LoginPlace, isPiped: boolean): Promise<Login> {
+  await using client = plainClient(place.baseUrl);
+  const flows = await flowsOf(client);
+  const offers = (type: string) => flows.some((flow) => flow.type === type);
+  if (offers("m.login.password")) return await byPassword(client, place, isPiped);
+  const session = isPiped ? undefined : await byDeviceCode(place);
+  if (session !== undefined) return session;
+  if (!isPiped && offers("m.login.sso")) return await bySso(client, place);
+  throw new CliError(
+    `Cannot log in at ${place.baseUrl}: it takes no passwords, but ${offered(flows)}; ` +
+      (isPiped ? "leave out --password-stdin, or " : "") +
+      "log the bot in with another client, take the access token of that login, use it no more there, and hand it " +
+      "over: greenroom login --token-stdin",
+    STATUS.REFUSED,
+  );
+}
+
+/** Ends a login that was made just now. */
+export async function undo(login: Login, store: Store): Promise<void> {
+  if (!login.isNew) return;
+  const { baseUrl, user: mxid, token } = login;
+  try {
+    await using client = new Client({ ...await tokensOf({ baseUrl, mxid, token }, store), log: false });
+    await client.logout();
+  } catch {
+    // The homeserver is away, or has forgotten it.
+  }
+}
+
+async function flowsOf(client: Client): Promise<readonly LoginFlow[]> {
+  try {
+    return await client.getLoginFlows();
+  } catch (error) {
+    if (error instanceof UnrecognizedError) return []; // OAuth 2.0 alone
+    throw error;
+  }
+}
+
+function offered(flows: readonly LoginFlow[]): string {
+  const providers = flows.flatMap(({ identity_providers }) => identity_providers ?? []).map(({ name }) =>
+    name
+  );
+  const types = flows.map(({ type }) => type).join(", ") || "nothing that it names";
+  return providers.length === 0 ? types : `${types} (${providers.join(", ")})`;
+}
+
+async function byPassword(client: Client, place: LoginPlace, isPiped: boolean): Promise<Login> {
+  const { baseUrl, user, terminal } = place;
+  const password = isPiped
+    ? await terminal.readLine("the password")
+    : await terminal.askSecret({ message: `The password of ${user}?`, otherwise: "give --password-stdin" });
+  const answer = await client.login({ identifier: user, password, deviceName: DEVICE_NAME });
+  const { user_id, access_token: token, device_id: deviceId } = answer;
+  return { baseUrl, user: user_id, token, deviceId, password, isNew: true };
+}
+
+/** By a page that is opened anywhere; undefined: the server has no such login. */
+async function byDeviceCode(
+  { baseUrl, user, store, terminal, signal }: LoginPlace,
+): Promise<Login | undefined> {
+  const { getAuthMetadata, loginByDeviceCode } = await import("../../oauth/mod.ts");
+  try {
+    const { device_authorization_endpoint } = await getAuthMetadata({ baseUrl, log: false });
+    if (device_authorization_endpoint === undefined) return undefined;
+  } catch (error) {
+    if (error instanceof MatrixRequestError) return undefined;
+    throw error;
+  }
+  const { mxid, deviceId } = await loginByDeviceCode({
+    ...{ baseUrl, mxid: user, store, signal, log: false, clientName: DEVICE_NAME },
+    clientUri: user === undefined ? undefined : matrixToUrl({ id: user }), // a page about the bot
+    onUserCode: ({ verification_uri, verification_uri_complete, user_code }) => {
+      terminal.note(
+        `Open ${verification_uri_complete ?? verification_uri} on any device, and log in as ${user}.`,
+      );
+      terminal.note(`The code is ${user_code}`);
+    },
+  });
+  return { baseUrl, user: mxid, deviceId, token: undefined, isNew: true };
+}
+
+/** By a browser on this machine. */
+async function bySso(client: Client, { baseUrl, user, terminal, signal }: LoginPlace): Promise<Login> {
+  const { loginBySso } = await import("../../oauth/mod.ts");
+  const { user_id, access_token: token, device_id: deviceId } = await loginBySso(client, {
+    deviceName: DEVICE_NAME,
+    signal,
+    onRedirectUrl: (url) => terminal.note(`Open ${url} in a browser on this machine, and log in as ${user}.`),
+  });
+  const login: Login = { baseUrl, user: user_id, token, deviceId, isNew: true };
+  if (user === undefined || user === user_id) return login;
+  await client.logout();
+  throw new CliError(`Cannot log in as ${user}: the browser has logged in ${user_id}`, STATUS.REFUSED);
+}
+
+const DEVICE_NAME = "Greenroom bot";
+
+function plainClient(baseUrl: string, accessToken?: string): Client {
+  return new Client({ baseUrl, accessToken, log: false, retry: { maxRetries: 1 } });
+}
