@@ -28,6 +28,9 @@ import {
 /** More stages than this no server can mean. */
 const MAX_ROUNDS = 10;
 
+/** Stages that are done at a page of the account management, whose address the server says. */
+const OWN_PAGES: readonly string[] = [AuthenticationStage.OAUTH, "org.matrix.cross_signing_reset"];
+
 /** A stage that is about to be done. */
 export interface StageRequest {
   /** The stage, such as `m.login.terms`. */
@@ -212,9 +215,8 @@ function stageRequest(
 ): StageRequest {
   const params = challenge.params?.[stage];
   const path = fillPath("/_matrix/client/v3/auth/{stage}/fallback/web", { stage });
-  const ownUrl = stage === AuthenticationStage.OAUTH && typeof params?.url === "string"
-    ? params.url
-    : undefined;
+  const url = OWN_PAGES.includes(stage) ? String(params?.url) : "";
+  const ownUrl = /^https?:/.test(url) ? url : undefined;
   return {
     stage,
     params: isJsonObject(params) ? params : {},
