@@ -66,10 +66,8 @@ export class Updates {
   readonly #middleware: (context: Context, next: Next) => Promise<unknown>;
   /** The types of event that the bot listens to by now. */
   readonly #heard = new Set<string>();
-  /** Names of commands that the log has said to be hidden, or unusable. */
-  readonly #hidden = new Set<string>();
-  /** Commands that a function in front of them keeps messages from, as was told. */
-  readonly #unreached = new Set<string>();
+  /** What the log has said of commands: that they are hidden, unusable, not reached, or ended without a word. */
+  readonly #told = new Set<string>();
   /** What waits for what is being done for a user in a room. */
   readonly #queues = new Map<string, (() => void)[]>();
 
@@ -96,8 +94,8 @@ export class Updates {
     const { client } = this.#kit;
     const warn = (names: Iterable<string>, message: string): void => {
       for (const name of names) {
-        if (!this.#hidden.has(name)) client.log.warn(message, { name });
-        this.#hidden.add(name);
+        if (!this.#told.has(name)) client.log.warn(message, { name });
+        this.#told.add(name);
       }
     };
     warn(hiddenNames(commands), "A command is hidden by another of the same name, and is never called");
@@ -190,18 +188,30 @@ export class Updates {
           new Context(this.#kit, new Run({ context, time }), update, found)[SAY_FAILED]();
       }
     }
+    if (found !== undefined && error instanceof ConversationEndedError && error.reason === "timeout") {
+      this.#warnOnce(
+        found.command.name,
+        "Nobody answered in time, and the command has ended there without a word; to say one, catch the " +
+          "ConversationEndedError of c.ask() or c.wait()",
+      );
+    }
     throw error;
   }
 
   /** Warns, once a command, where a function in front of it keeps messages from it. */
   #noteReached({ command: { name }, isReached }: Found): void {
-    if (isReached === true || this.#unreached.has(name)) return;
-    this.#unreached.add(name);
-    this.#kit.client.log.warn(
+    if (isReached === true) return;
+    this.#warnOnce(
+      name,
       "A command was not called: a function that was added before it took the message, and did not call next(); " +
         "add commands first, or have the function call next()",
-      { command: name },
     );
+  }
+
+  #warnOnce(command: string, message: string): void {
+    const key = `${message} ${command}`;
+    if (!this.#told.has(key)) this.#kit.client.log.warn(message, { command });
+    this.#told.add(key);
   }
 
   /** Does things of one kind one after the other. */

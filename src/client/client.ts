@@ -443,6 +443,7 @@ export class Client {
 }
 
 hintAt(Client.prototype, "a client", CLIENT_HINTS);
+hintAt(Client, "Client", { login: "new Client({ baseUrl }), then client.login({ identifier, password })" });
 
 /** @internal Names of other libraries, for the compiler. */
 export interface Client extends Hints<typeof CLIENT_HINTS> {}

@@ -1,4 +1,4 @@
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import type { Bot } from "@greenroom/matrix/bot";
 import { trying } from "../support.ts";
 
@@ -79,4 +79,23 @@ Deno.test("A command that fails after an answer, or in place of one, gets one an
     await tester.settle();
     assertEquals(room.messages.filter(({ text }) => text === SORRY).length, 2);
   }
+});
+
+Deno.test("A command that nobody answers in time, and that does not say so, is named in the log once", async () => {
+  await using tester = trying((bot) => {
+    bot.command("quiz", async (c) => void await c.wait({ timeout: 60_000 }));
+    bot.command("quiet", async (c) => {
+      await c.wait({ timeout: 60_000 }).catch(() => {});
+    });
+  });
+  const room = await tester.room("alice");
+  for (const text of ["!quiz", "!quiet", "!quiz"]) {
+    await room.say(text);
+    await tester.settle();
+    await tester.pass(60_000);
+    await tester.settle();
+  }
+  const logged = tester.logged.filter((line) => line.includes("Nobody answered in time"));
+  assertEquals(logged.length, 1);
+  assert(logged[0]?.includes('command: "quiz"'), logged[0]);
 });
