@@ -55,6 +55,30 @@ export const COMMANDS: readonly CommandSpec[] = [
     load: () => import("./commands/doctor.ts"),
   },
   {
+    name: "verify",
+    args: "[user]",
+    summary: "Compares emoji with a user, or with another device, at the terminal",
+    about:
+      "Without a user it waits for a request. The bot has to be stopped; messages that come in between it does not " +
+      "answer.",
+    options: { room: { value: "room", about: "The chat to ask in. Default: the user's devices are asked" } },
+    load: () => import("./commands/verify.ts"),
+  },
+  {
+    name: "recovery check",
+    summary: "Says whether the recovery key is right, also while the bot runs",
+    options: {
+      typed: { about: "Asks for the key, in place of that of .env: the copy that you have written down" },
+      stdin: { about: "Reads the key from the first line of standard input" },
+    },
+    load: async () => ({ run: (await import("./commands/recovery.ts")).check }),
+  },
+  {
+    name: "recovery change",
+    summary: "Makes a new recovery key, shows it once, and keeps it in the file of the old one",
+    load: async () => ({ run: (await import("./commands/recovery.ts")).change }),
+  },
+  {
     name: "rooms",
     summary: "Lists the rooms that the bot is in, also while it runs",
     options: { json: JSON_LINES },

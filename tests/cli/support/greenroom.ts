@@ -7,7 +7,8 @@
 import { Homeserver, type HomeserverOptions, type TestUser } from "@greenroom/matrix/testing";
 import { assertEquals } from "@std/assert";
 
-const ENTRY = new URL("../../../src/cli/mod.ts", import.meta.url).pathname;
+/** The program. */
+export const ENTRY: string = new URL("../../../src/cli/mod.ts", import.meta.url).pathname;
 
 /** What a process that has ended left behind. */
 export interface Ended {

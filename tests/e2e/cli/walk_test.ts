@@ -1,14 +1,13 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { type Client, MemoryStore } from "@greenroom/matrix";
 import { Homeserver } from "@greenroom/matrix/testing";
-import { plainEnv } from "../../cli/support/greenroom.ts";
+import { ENTRY, plainEnv } from "../../cli/support/greenroom.ts";
 import { Scene } from "../../operations/support/scene.ts";
 import { within } from "../support/deadline.ts";
 import { synapseHost } from "../support/host.ts";
 import { missing, newUser, synapseTest } from "../support/synapse.ts";
 import { TerminalProcess } from "./support/terminal.ts";
 
-const ENTRY = new URL("../../../src/cli/mod.ts", import.meta.url).pathname;
 const CTRL_C = "\x03";
 
 /** A folder, in which `greenroom` is run in a terminal. */

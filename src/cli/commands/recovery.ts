@@ -1,0 +1,85 @@
+/**
+ * `greenroom recovery`: the key that brings the bot's keys back.
+ *
+ * @module
+ */
+
+import { SecretStorageError } from "../../../errors.ts";
+import type { SecretStorage } from "../../../types.ts";
+import { CliError, type Input, STATUS } from "../io/mod.ts";
+import {
+  openPlain,
+  readSettings,
+  recoveryKeyOf,
+  type Settings,
+  textOf,
+  writePrivate,
+} from "../project/mod.ts";
+
+/** Says whether a key opens what the account keeps: that of the settings, or one that is typed. */
+export async function check({ flags, terminal }: Input): Promise<void> {
+  const settings = await readSettings();
+  const key = flags.has("typed")
+    ? await terminal.askSecret({ message: "The recovery key?", otherwise: "use a terminal" })
+    : flags.has("stdin")
+    ? await terminal.readLine("the recovery key")
+    : await recoveryKeyOf(settings);
+  if (key === undefined) throw new CliError(NO_KEY, STATUS.NOT_LOGGED_IN);
+  await using account = await openPlain(settings);
+  try {
+    using storage = await account.client.secretStorage.open({ recoveryKey: key });
+    terminal.print(`The recovery key is right: it opens ${(await storage.names()).length} secrets`);
+  } catch (error) {
+    if (!(error instanceof SecretStorageError)) throw error;
+    throw new CliError(error.message, STATUS.REFUSED);
+  }
+}
+
+/**
+ * Changes the key. The new one is in a file of its own until the homeserver has taken it, so that one of the two
+ * files opens the storage at each moment.
+ */
+export async function change({ terminal }: Input): Promise<void> {
+  const settings = await readSettings();
+  const path = keyFileOf(settings);
+  const [old, begun] = [await recoveryKeyOf(settings), (await textOf(`${path}.new`))?.trim()];
+  if (old === undefined) throw new CliError(NO_KEY, STATUS.NOT_LOGGED_IN);
+  await using account = await openPlain(settings);
+  const { secretStorage } = account.client;
+  const isDone = begun !== undefined && await opens(secretStorage, begun); // cut off before the rename
+  const { recoveryKey } = isDone
+    ? { recoveryKey: begun }
+    : await secretStorage.changeKey({ recoveryKey: old }, {
+      onRecoveryKey: (key) => writePrivate(`${path}.new`, `${key}\n`),
+      ...begun === undefined ? {} : { recoveryKey: begun }, // cut off before the homeserver had all
+    });
+  await Deno.rename(`${path}.new`, path);
+  if (!terminal.isInteractive) return terminal.note(`The new recovery key is in ${path}`);
+  terminal.note(`The new recovery key, which is in ${path} too, and is not shown again:`);
+  terminal.note("");
+  terminal.note(`  ${recoveryKey}`);
+  terminal.note("");
+  terminal.note("Write it down. The old one opens nothing any more.");
+}
+
+async function opens(secretStorage: SecretStorage, recoveryKey: string): Promise<boolean> {
+  try {
+    using _storage = await secretStorage.open({ recoveryKey });
+    return true;
+  } catch (error) {
+    if (error instanceof SecretStorageError) return false;
+    throw error;
+  }
+}
+
+const NO_KEY =
+  "Cannot find the recovery key: neither MATRIX_RECOVERY_KEY nor the file of MATRIX_RECOVERY_KEY_FILE has one; " +
+  "greenroom login makes it";
+
+function keyFileOf({ MATRIX_RECOVERY_KEY, MATRIX_RECOVERY_KEY_FILE: path }: Settings): string {
+  if (MATRIX_RECOVERY_KEY === undefined && path !== undefined) return path;
+  throw new CliError(
+    "Cannot change the recovery key: it is not in a file, so that a cut could lose it; set MATRIX_RECOVERY_KEY_FILE " +
+      "in place of MATRIX_RECOVERY_KEY",
+  );
+}

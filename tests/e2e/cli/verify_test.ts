@@ -1,0 +1,85 @@
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { Client, MemoryStore } from "@greenroom/matrix";
+import type { VerificationRequest } from "@greenroom/matrix/types";
+import { ENTRY, Place, plainEnv } from "../../cli/support/greenroom.ts";
+import { within } from "../support/deadline.ts";
+import { missing } from "../support/synapse.ts";
+import { TerminalProcess } from "./support/terminal.ts";
+
+/** Somebody with Element, on the homeserver of the bot. */
+async function person(place: Place): Promise<Client> {
+  const { accessToken } = place.homeserver.createUser("alice", { password: "alice" });
+  const alice = new Client({
+    ...{ baseUrl: place.url, accessToken, store: new MemoryStore(), log: false },
+    encryption: { password: "alice", onRecoveryKey() {} },
+  });
+  const synced = Promise.withResolvers<void>();
+  alice.on("SYNC_SUCCESSFUL", () => synced.resolve());
+  alice.start().catch(() => {});
+  await synced.promise;
+  return alice;
+}
+
+function verify(place: Place, ...args: readonly string[]): TerminalProcess {
+  const program = [Deno.execPath(), "run", "-A", "--no-check", "--quiet", ENTRY, "verify", ...args];
+  return new TerminalProcess(program, {
+    cwd: place.folder,
+    env: { ...plainEnv(), NO_COLOR: "1", TERM: "xterm" },
+  });
+}
+
+/** What the other side compares. */
+async function emojiOf(request: VerificationRequest): Promise<string[]> {
+  return (await within(request.compare(), "they compare")).emoji?.map(({ name }) => name) ?? [];
+}
+
+async function firstRequest({ crypto }: Client): Promise<VerificationRequest> {
+  for await (const request of crypto?.verificationRequests ?? []) return request;
+  throw new Error("There was none");
+}
+
+Deno.test({
+  name: "verify asks a user, shows the same emoji, and both trust each other then",
+  ignore: missing,
+  async fn() {
+    await using place = await Place.make();
+    await place.makeLoggedInBot();
+    await using alice = await person(place);
+    await using terminal = verify(place, "@alice:localhost");
+    const request = await firstRequest(alice);
+    await request.accept({ ways: ["sas"] });
+    const names = await emojiOf(request);
+    await terminal.expect("Does the other device");
+    for (const name of names) assertStringIncludes(terminal.shown, `  ${name}\r\n`);
+    await terminal.type("y");
+    await request.confirm();
+    assertEquals(await terminal.ended(), 0, terminal.shown);
+    assertStringIncludes(terminal.shown, "Verified: @alice:localhost");
+    assert((await request.done).isIdentityVerified);
+  },
+});
+
+Deno.test({
+  name: "verify waits for a request, and trusts nobody whose emoji differ",
+  ignore: missing,
+  async fn() {
+    await using place = await Place.make();
+    await place.makeLoggedInBot();
+    await using alice = await person(place);
+    await using terminal = verify(place);
+    await terminal.expect("Waiting for a request");
+    const request = await alice.crypto?.requestVerification(place.bot.userId, { ways: ["sas"] });
+    assert(request !== undefined);
+    await terminal.expect("@alice:localhost");
+    await terminal.expect("Is that you?");
+    await terminal.type("y");
+    while (request.phase === "requested") await request.changed();
+    await request.startSas();
+    await emojiOf(request);
+    await terminal.expect("Does the other device");
+    await terminal.type("n");
+    assertEquals(await terminal.ended(), 4, terminal.shown);
+    const error = await request.done.then(() => undefined, (reason) => reason);
+    assertEquals(error?.problem, "m.mismatched_sas");
+  },
+});
