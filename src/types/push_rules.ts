@@ -15,9 +15,9 @@ import { isJsonObject, type JsonObject } from "./json.ts";
 /** What an event does: whether it notifies the user, and how. */
 export interface PushResult {
   /** Whether the user is notified; the event counts as unread. */
-  readonly notify: boolean;
+  readonly isNotified: boolean;
   /** Whether it is for this user in particular, such as a mention. */
-  readonly highlight: boolean;
+  readonly isHighlighted: boolean;
   /** The name of the sound to play, mostly `default`; undefined: none. */
   readonly sound: string | undefined;
   /** The rule that the event matches; undefined: it matches none. */
@@ -42,8 +42,8 @@ export interface PushRuleEvaluation {
    *
    * export function notifyOn(client: Client): void {
    *   client.on("m.room.message", async (event) => {
-   *     const { notify, highlight } = await client.pushRules.evaluate(event);
-   *     if (notify) console.log(highlight ? "For you:" : "New:", event.content.body);
+   *     const { isNotified, isHighlighted } = await client.pushRules.evaluate(event);
+   *     if (isNotified) console.log(isHighlighted ? "For you:" : "New:", event.content.body);
    *   });
    * }
    * ```
@@ -73,7 +73,12 @@ export interface PushFacts {
 /** The kinds of rules, in the order in which they are tried. */
 const KINDS: readonly PushRuleKind[] = ["override", "content", "room", "sender", "underride"];
 /** What an event does that matches no rule. */
-export const NO_PUSH: PushResult = { notify: false, highlight: false, sound: undefined, rule: undefined };
+export const NO_PUSH: PushResult = {
+  isNotified: false,
+  isHighlighted: false,
+  sound: undefined,
+  rule: undefined,
+};
 
 /**
  * Finds the first rule that an event matches. Own events and redacted ones notify nobody: callers leave them out.
@@ -95,8 +100,8 @@ function resultOf(rule: PushRule): PushResult {
   if (!rule.actions.includes("notify")) return { ...NO_PUSH, rule };
   const sound = tweak(rule.actions, "sound");
   return {
-    notify: true,
-    highlight: (tweak(rule.actions, "highlight") ?? false) !== false,
+    isNotified: true,
+    isHighlighted: (tweak(rule.actions, "highlight") ?? false) !== false,
     sound: typeof sound === "string" ? sound : undefined,
     rule,
   };

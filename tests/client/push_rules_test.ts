@@ -30,7 +30,9 @@ async function stage() {
   };
 }
 
-const brief = ({ notify, highlight, sound, rule }: PushResult) => [notify, highlight, sound, rule?.rule_id];
+const brief = (
+  { isNotified, isHighlighted, sound, rule }: PushResult,
+) => [isNotified, isHighlighted, sound, rule?.rule_id];
 
 Deno.test("pushRules.evaluate() tells messages, mentions, notices and own messages apart", async () => {
   await using at = await stage();
@@ -54,7 +56,7 @@ Deno.test("pushRules.evaluate() reads the rules once, and follows what is change
   const { alice, bob, room, homeserver, results } = at;
   await bob.sendText(room, "one");
   await bob.sendText(room, "two");
-  assertEquals((await results()).map(({ notify }) => notify), [true, true]);
+  assertEquals((await results()).map(({ isNotified }) => isNotified), [true, true]);
   assertEquals(homeserver.requests.filter("GET", "/pushrules/global/").length, 1);
   await alice.setPushRule("global", "room", room, []);
   await alice.syncOnce();

@@ -121,11 +121,15 @@ export const pushRules: readonly Operation[] = [
         notifications: { event: { event_id: string }; actions: { set_tweak?: string; value?: unknown }[] }[];
       }>("GET", "/_matrix/client/v3/notifications");
       for (const event of heard) {
-        const { notify, highlight } = await alice.pushRules.evaluate(event);
+        const { isNotified, isHighlighted } = await alice.pushRules.evaluate(event);
         const found = notifications.find((each) => each.event.event_id === event.event_id);
         const tweak = found?.actions.find(({ set_tweak }) => set_tweak === "highlight");
         const highlights = tweak !== undefined && tweak.value !== false;
-        assertEquals([notify, highlight], [found !== undefined, highlights], String(event.content.body));
+        assertEquals(
+          [isNotified, isHighlighted],
+          [found !== undefined, highlights],
+          String(event.content.body),
+        );
       }
     },
   },

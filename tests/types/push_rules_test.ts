@@ -107,12 +107,12 @@ Deno.test("The result is what the rule's actions say", () => {
     ["notify", { set_tweak: "highlight", value: false }, { set_tweak: "sound", value: "default" }],
     [{ set_tweak: "highlight" }],
   ] as const).map((actions) => {
-    const { notify, highlight, sound } = evaluatePushRules(
+    const { isNotified, isHighlighted, sound } = evaluatePushRules(
       { underride: [rule("it", { actions: [...actions] })] },
       EVENT,
       FACTS,
     );
-    return [notify, highlight, sound];
+    return [isNotified, isHighlighted, sound];
   });
   assertEquals(results, [
     [false, false, undefined],

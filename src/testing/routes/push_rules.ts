@@ -191,7 +191,9 @@ function notifications(request: AuthedRequest): Answer {
     for (const event of room.events) {
       if (!concerns(room, user, event)) continue;
       const outcome = evaluatePush(user, room, event);
-      if (!outcome.notify || event.position >= end || (onlyHighlights && !outcome.highlight)) continue;
+      if (!outcome.isNotified || event.position >= end || (onlyHighlights && !outcome.isHighlighted)) {
+        continue;
+      }
       found.push({
         position: event.position,
         json: {

@@ -90,8 +90,8 @@ export class Unread {
       const event = room.events[tally.end];
       if (event === undefined) break;
       const outcome = evaluatePush(user, room, event);
-      if (outcome.notify) tally.notifications++;
-      if (outcome.highlight) tally.highlights++;
+      if (outcome.isNotified) tally.notifications++;
+      if (outcome.isHighlighted) tally.highlights++;
     }
     return tally;
   }

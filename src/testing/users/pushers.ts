@@ -87,7 +87,7 @@ export class Pushers {
     for (const user of this.#server.users.values()) {
       const all = this.#work.get(user);
       if (all === undefined || all.size === 0 || !concerns(room, user, event)) continue;
-      if (!evaluatePush(user, room, event).notify) continue;
+      if (!evaluatePush(user, room, event).isNotified) continue;
       for (const [key, work] of all) {
         work.events.push({ room, event });
         if (work.failingSince === undefined) this.#go(user, key);
