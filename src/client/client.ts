@@ -29,7 +29,8 @@ import { parseUserId, type UserIDParts } from "../types/identifiers.ts";
 import { ClientBasics } from "./client_basics.ts";
 import { ClientLife } from "./client_life.ts";
 import { CLIENT_HINTS, type ClientOptionHints } from "./client_hints.ts";
-import { applicationOperations, clientOperations, lazyPushRules } from "./client_operations.ts";
+import { ApplicationOperations, shareOperations } from "./application_operations.ts";
+import { clientOperations, lazyPushRules } from "./client_operations.ts";
 import { LazyServing } from "./lazy_serving.ts";
 import type { WakeAPI } from "./wake_options.ts";
 import { type SessionsAPI, type TasksAPI, tasksAPI } from "./sessions_api.ts";
@@ -96,11 +97,6 @@ export class Client {
   readonly quarantine: QuarantineAPI;
   /** Sessions of handlers, read and changed from outside of them. */
   readonly sessions: SessionsAPI;
-  /**
-   * Endpoints of cross-signing, key backups and dehydrated devices, as the server has them. `crypto` calls them,
-   * and knows what it may believe: by hand they can lose keys.
-   */
-  declare readonly raw: RawAPI;
   /** Secrets of the user on the server, which only the user's key opens; needs no `encryption`. */
   readonly secretStorage: SecretStorage = lazySecretStorage(this);
   /** Whether events notify the user, by the push rules of the account. */
@@ -108,6 +104,9 @@ export class Client {
   readonly #basics: ClientBasics;
   readonly #life: ClientLife;
   readonly #serving: LazyServing;
+  readonly #operations: ApplicationOperations;
+  #raw: RawAPI | undefined;
+  static #sharesOperations = false;
 
   /**
    * Makes a client; nothing is sent.
@@ -130,9 +129,26 @@ export class Client {
     const api = clientOperations(basics, life, this.stateStore);
     const { registerWake } = this.#serving = new LazyServing(basics, life, api);
     life.begin(api);
-    Object.assign(this, applicationOperations(api, basics, life), { registerWake, runTask });
+    this.#operations = new ApplicationOperations(api, basics, life);
+    Client.#shareOperations(this.#operations);
+    Object.assign(this, { registerWake, runTask });
     if (basics.crypto !== undefined) this.addDispatcher(DecryptionDispatcher);
     answerOwners(this, basics.chosen?.verification);
+  }
+
+  /** All clients have the same; the first one knows their names. */
+  static #shareOperations(operations: ApplicationOperations): void {
+    if (Client.#sharesOperations) return;
+    Client.#sharesOperations = true;
+    shareOperations(Client.prototype, operations.names, (client, name) => client.#operations.make(name));
+  }
+
+  /**
+   * Endpoints of cross-signing, key backups and dehydrated devices, as the server has them. `crypto` calls them,
+   * and knows what it may believe: by hand they can lose keys.
+   */
+  get raw(): RawAPI {
+    return this.#raw ??= this.#operations.raw();
   }
 
   /**

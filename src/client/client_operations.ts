@@ -18,10 +18,8 @@ import { type Actor, type ActorRef, isInside, unwrapped } from "../actors/kernel
 import type { StateStore } from "../actors/store/mod.ts";
 import type { SyncerHandlers } from "../actors/syncer/syncer.ts";
 import { profileAPI } from "../api/account/account.ts";
-import { type AllAPI, type ClientAPI, clientAPI, RAW_NAMES, type RawAPI } from "../api/api.ts";
-import { currentCall } from "../base/handler_call.ts";
+import { type AllAPI, clientAPI } from "../api/api.ts";
 import type { Logger } from "../base/log.ts";
-import { callSite } from "../base/own_code.ts";
 import { untilSignal } from "../base/until_signal.ts";
 import { attachmentCipher } from "../crypto/attachments/attachments.ts";
 import { checkOptions, type OptionNames } from "../errors/known_names.ts";
@@ -41,7 +39,6 @@ import type { ClientBasics } from "./client_basics.ts";
 import type { ClientLife } from "./client_life.ts";
 import { encryptingAPI, EncryptionSends } from "./encrypting_api.ts";
 import { notingEncryption, notingMembers, storeUpdatingAPI } from "./store_updating_api.ts";
-import { OPTION_PLACES } from "./option_places.ts";
 import type { PushRulesClient } from "./push_rules.ts";
 import type { DispatchManualOptions, InternalEventOptions, SyncerAPI } from "./syncer_api.ts";
 
@@ -76,87 +73,6 @@ export function clientOperations(
     });
   }, attachmentCipher);
   return { ...api, ...notingEncryption(api, stateStore, client), ...notingMembers(api, client) };
-}
-
-/**
- * Makes the operations as applications call them: handlers wait for those that they begin.
- *
- * @param api The operations.
- * @param client What lasts.
- * @param life Has the actors of now.
- */
-export function applicationOperations(
-  api: AllAPI,
-  client: ClientBasics,
-  life: ClientLife,
-): ClientAPI & SyncerAPI & { readonly raw: RawAPI } {
-  const syncing = syncerFacade(life, client.registry, client.log);
-  const begun = begunInHandlers(api, ["sync"]); // a loop of it may not end
-  const { own = [], raw = [] } = Object.groupBy(begun, ([name]) => name in RAW_NAMES ? "raw" : "own");
-  return {
-    ...Object.fromEntries(own) as unknown as ClientAPI,
-    raw: Object.fromEntries(raw) as unknown as RawAPI,
-    ...syncing,
-    ...life.api({ ...api, ...syncing }),
-  };
-}
-
-type Operation = (...given: unknown[]) => unknown;
-
-/**
- * The same operations, by their names; one that is called in a handler counts as begun there, so that the handler has settled
- * when it has ended.
- *
- * @param api The operations.
- * @param except Names of those that no handler is held for.
- */
-function begunInHandlers<API extends object>(
-  api: API,
-  except: readonly (keyof API)[],
-): (readonly [name: string, operation: Operation])[] {
-  return Object.entries(api).map(([name, operation]: [string, Operation]) => {
-    const checked = checkedCall(name, operation);
-    return [name, except.includes(name as keyof API) ? checked : counted(checked)] as const;
-  });
-}
-
-/** By the name of an operation, how many arguments stand in front of its options. */
-const PLACES: ReadonlyMap<string, number> = new Map(
-  OPTION_PLACES.flatMap((names, place) => names.split(" ").map((name) => [name, place] as const)),
-);
-
-/** The same operation; it refuses what is no options where they belong, and what comes after them. */
-function checkedCall(name: string, operation: Operation): Operation {
-  const place = PLACES.get(name);
-  if (place === undefined) return operation; // it has none
-  return (...given) => {
-    const options = given[place];
-    const isWrong = options !== undefined &&
-      (typeof options !== "object" || options === null || Array.isArray(options));
-    if (!isWrong && given.length <= place + 1) return operation(...given);
-    const after = given.findLastIndex((each) => each !== undefined);
-    if (!isWrong && after <= place) return operation(...given);
-    const state = isWrong
-      ? `argument ${place + 1} is ${kindOf(options)}, and must be an object with its options`
-      : `it takes ${place + 1} arguments, not ${after + 1}`;
-    const error = new ValueError(`Cannot ${name}: ${state}`);
-    if (name.startsWith("iterate")) throw error;
-    return Promise.reject(error);
-  };
-}
-
-function kindOf(value: unknown): string {
-  if (value === null) return "null";
-  return Array.isArray(value) ? "a list" : `a ${typeof value}`;
-}
-
-function counted(operation: Operation): Operation {
-  const called: Operation = (...given) => {
-    const result = operation(...given);
-    const call = currentCall();
-    return call !== undefined && result instanceof Promise ? call.begin(result, callSite(called)) : result;
-  };
-  return called;
 }
 
 /** The actors that the calls go to. */

@@ -1,4 +1,4 @@
-import { assertEquals, assertRejects, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
 import { Client, type ClientOptions, MemoryStore, ValueError } from "@greenroom/matrix";
 import { Bot, type BotOptions } from "@greenroom/matrix/bot";
 import { ClientEndedError } from "@greenroom/matrix/errors";
@@ -116,4 +116,17 @@ Deno.test("addDispatcher() registers one of each type, removeDispatcher() unregi
   alice.removeDispatcher(Echo);
   alice.removeDispatcher(Echo);
   assertEquals([calls, alice.dispatchers.size], [["Client", "register", "unregister"], 0]);
+});
+
+Deno.test("An operation is one function, which needs no client before it, and can be replaced for one client", async () => {
+  await using here = clientStage();
+  const [alice, bob] = [here.client("alice"), here.client("bob")];
+  const { createRoom, whoami } = alice;
+  assertEquals([await createRoom()], await alice.getJoinedRooms());
+  assertEquals((await whoami()).user_id, "@alice:localhost");
+  assertStrictEquals(alice.whoami, whoami);
+  alice.whoami = () => Promise.resolve({ user_id: "@carol:localhost" });
+  assertEquals((await alice.whoami()).user_id, "@carol:localhost");
+  assertEquals((await bob.whoami()).user_id, "@bob:localhost");
+  assert("whoami" in bob);
 });

@@ -72,9 +72,10 @@ export class Scene implements AsyncDisposable {
   }
 
   #recorded(client: Client): Client {
-    for (const operations of [client, client.raw]) {
-      for (const [name, operation] of Object.entries(operations)) {
-        if (typeof operation !== "function") continue;
+    for (const operations of [client, client.raw] as unknown as Record<string, unknown>[]) {
+      for (const name in operations) { // also those that the class has
+        if (typeof operations[name] !== "function") continue;
+        const operation = operations[name];
         const recorded = (...args: unknown[]) => {
           this.called.add(name);
           return operation(...args);

@@ -32,8 +32,9 @@ class SuspiciousScene extends Scene {
 
   override client(options: Partial<ClientOptions> = {}): Client {
     const client = super.client(options);
-    for (const [name, operation] of Object.entries(client)) {
-      if (typeof operation !== "function") continue;
+    for (const name in client) { // also those that the class has
+      if (typeof client[name as keyof Client] !== "function") continue;
+      const operation = client[name as "whoami"] as (...args: unknown[]) => unknown;
       const suspicious = (...args: unknown[]) => {
         const result: unknown = operation(...args);
         if (result instanceof Promise) return result.then((value) => this.#look(name, value));

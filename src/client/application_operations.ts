@@ -1,0 +1,134 @@
+/**
+ * The operations of a client as applications call them: made when they are read, with checks of what they are
+ * given.
+ *
+ * @module
+ */
+
+import { type AllAPI, RAW_NAMES, type RawAPI } from "../api/api.ts";
+import { currentCall } from "../base/handler_call.ts";
+import { callSite } from "../base/own_code.ts";
+import { ValueError } from "../errors/matrix_error.ts";
+import type { ClientBasics } from "./client_basics.ts";
+import type { ClientLife } from "./client_life.ts";
+import { syncerFacade } from "./client_operations.ts";
+import { OPTION_PLACES } from "./option_places.ts";
+
+/**
+ * The operations as applications call them: handlers wait for those that they begin. Each is made when it is
+ * read first, since a client uses few of them.
+ */
+export class ApplicationOperations {
+  readonly #api: Readonly<Record<string, Operation>>;
+  /** Those of syncing, which come in front of the others of their names. */
+  readonly #syncing: Readonly<Record<string, Operation>>;
+
+  /**
+   * @param api The operations.
+   * @param client What lasts.
+   * @param life Has the actors of now.
+   */
+  constructor(api: AllAPI, client: ClientBasics, life: ClientLife) {
+    const { logout, logoutAll, deactivateAccount } = api;
+    const syncing = syncerFacade(life, client.registry, client.log);
+    this.#api = api as never;
+    this.#syncing = {
+      ...syncing,
+      ...life.api({ ...syncing, logout, logoutAll, deactivateAccount }),
+    } as never;
+  }
+
+  /** Their names, but those of {@link raw}. */
+  get names(): string[] {
+    const names = new Set([...Object.keys(this.#api), ...Object.keys(this.#syncing)]);
+    return [...names].filter((name) => !(name in RAW_NAMES));
+  }
+
+  /** Makes one. */
+  make(name: string): Operation | undefined {
+    const syncing = this.#syncing[name];
+    const operation = this.#api[name];
+    if (syncing !== undefined || operation === undefined) return syncing;
+    const checked = checkedCall(name, operation);
+    return name === "sync" ? checked : counted(checked); // a loop of it may not end
+  }
+
+  /** Makes those that applications find apart. */
+  raw(): RawAPI {
+    return Object.fromEntries(
+      Object.keys(RAW_NAMES).map((name) => [name, this.make(name)]),
+    ) as unknown as RawAPI;
+  }
+}
+
+/**
+ * Gives a class the operations of its instances; each becomes a member of an instance when it is read or set
+ * there.
+ *
+ * @param prototype The class's.
+ * @param names The names of the operations.
+ * @param make Makes an operation of an instance.
+ */
+export function shareOperations<Of extends object>(
+  prototype: Of,
+  names: Iterable<string>,
+  make: (of: Of, name: string) => unknown,
+): void {
+  const keep = (of: Of, name: string, value: unknown) => {
+    Object.defineProperty(of, name, { value, configurable: true, enumerable: true, writable: true });
+    return value;
+  };
+  for (const name of names) {
+    Object.defineProperty(prototype, name, {
+      configurable: true,
+      enumerable: true,
+      get(this: Of) {
+        return keep(this, name, make(this, name));
+      },
+      set(this: Of, value: unknown) {
+        keep(this, name, value);
+      },
+    });
+  }
+}
+
+type Operation = (...given: unknown[]) => unknown;
+
+/** By the name of an operation, how many arguments stand in front of its options. */
+const PLACES: ReadonlyMap<string, number> = new Map(
+  OPTION_PLACES.flatMap((names, place) => names.split(" ").map((name) => [name, place] as const)),
+);
+
+/** The same operation; it refuses what is no options where they belong, and what comes after them. */
+function checkedCall(name: string, operation: Operation): Operation {
+  const place = PLACES.get(name);
+  if (place === undefined) return operation; // it has none
+  return (...given) => {
+    const options = given[place];
+    const isWrong = options !== undefined &&
+      (typeof options !== "object" || options === null || Array.isArray(options));
+    if (!isWrong && given.length <= place + 1) return operation(...given);
+    const after = given.findLastIndex((each) => each !== undefined);
+    if (!isWrong && after <= place) return operation(...given);
+    const state = isWrong
+      ? `argument ${place + 1} is ${kindOf(options)}, and must be an object with its options`
+      : `it takes ${place + 1} arguments, not ${after + 1}`;
+    const error = new ValueError(`Cannot ${name}: ${state}`);
+    if (name.startsWith("iterate")) throw error;
+    return Promise.reject(error);
+  };
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return "null";
+  return Array.isArray(value) ? "a list" : `a ${typeof value}`;
+}
+
+function counted(operation: Operation): Operation {
+  const called: Operation = (...given) => {
+    const result = operation(...given);
+    const call = currentCall();
+    return call !== undefined && result instanceof Promise ? call.begin(result, callSite(called)) : result;
+  };
+  return called;
+}
