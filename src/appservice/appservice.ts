@@ -49,6 +49,12 @@ export const APPSERVICE_HINTS = {
   run: SERVE,
   off: "appservice.removeEventHandler(type, handler)",
   destroy: "appservice.close()",
+  onUserQuery: "the option queries: { user }",
+  onAliasQuery: "the option queries: { room }",
+  isGhost: "nothing: what own users send reaches only handlers with own: true",
+  isNamespacedUser: "nothing: what own users send reaches only handlers with own: true",
+  joinRoom: "appservice.botClient.joinRoom(roomIdOrAlias)",
+  sendText: "appservice.botClient.sendText(roomId, text)",
 } as const;
 
 /**

@@ -114,6 +114,11 @@ export function checkAppserviceOptions(options: AppserviceOptions): void {
   if (options?.registration === undefined) {
     throw new ValueError(`Cannot ${action}: it has no registration; make one by createRegistration()`);
   }
+  if ("port" in options) {
+    throw new ValueError(
+      `Cannot ${action}: it does not listen by itself; write Deno.serve({ port }, appservice.fetch) before start()`,
+    );
+  }
   checkOptions(options, OPTIONS, action);
   checkRegistration(options.registration);
   if (typeof options.serverName !== "string" || parseServerName(options.serverName) === undefined) {

@@ -27,6 +27,27 @@ export type Hints<Names extends Readonly<Record<string, string>>> = {
 };
 
 /**
+ * Refuses options by names of another library, with what to write.
+ *
+ * @param known The names of the options that there are.
+ * @param hints The names elsewhere, and what to write.
+ * @param action What was to be done, as the error has it.
+ * @throws {ValueError} If there is one.
+ */
+export function checkHinted(
+  options: unknown,
+  known: Readonly<Record<string, true>>,
+  hints: Readonly<Record<string, string>>,
+  action: string,
+): void {
+  if (typeof options !== "object") return;
+  for (const name in options) {
+    if (Object.hasOwn(known, name) || !Object.hasOwn(hints, name)) continue;
+    throw new ValueError(`Cannot ${action}: there is no option ${name}; write ${hints[name]}`);
+  }
+}
+
+/**
  * Has each name of another library throw when it is read, with what to write: without types it would be
  * undefined. A program that sets it has a member of its own.
  *

@@ -78,6 +78,7 @@ Deno.test("An application service that lacks something is refused when it is mad
     const [more, text] of [
       [{ serverName: undefined }, "serverName must be the part behind the colon"],
       [{ serverName: "https://example.org" }, "serverName must be the part behind the colon"],
+      [{ port: 9000 }, "write Deno.serve({ port }, appservice.fetch) before start()"],
       [{ domain: "example.org" }, "there is no option domain; did you mean serverName?"],
       [{ homeserver: "example.org" }, "there is no option homeserver; did you mean baseUrl?"],
       [{ registration: tokenless }, "as_token must be a text"],

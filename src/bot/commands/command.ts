@@ -5,11 +5,13 @@
  */
 
 import { ValueError } from "../../../mod.ts";
+import { checkHinted } from "../../errors/hints.ts";
 import { checkOptions, type OptionNames } from "../../errors/known_names.ts";
 import {
   ARGUMENT_TYPES,
   type ArgumentSchema,
   type ArgumentType,
+  COMMAND_HINTS,
   type CommandOptions,
   isArgumentType,
 } from "./pattern.ts";
@@ -60,6 +62,7 @@ const PARAMETER = /^(?:<([\w-]{1,50})(\.\.\.)?>|\[([\w-]{1,50})(\.\.\.)?\])$/;
  * @throws {ValueError} If it can't be read.
  */
 export function parsePattern(pattern: string, options: CommandOptions<string>): Command {
+  checkHinted(options, OPTIONS, COMMAND_HINTS, `add the command "${pattern}"`);
   checkOptions(options, OPTIONS, `add the command "${pattern}"`);
   const { description = "", aliases = [], args = {}, access = "everybody" } = options;
   const { encryptedOnly: isEncryptedOnly = false, hidden: isHidden = false } = options;

@@ -5,6 +5,7 @@
  */
 
 import { type Client, type MatrixLink, matrixToUrl, parseMatrixLink } from "../../../mod.ts";
+import type { Hints } from "../../errors/hints.ts";
 import type { EncryptionInfo, RoomAlias, RoomID, SenderInfo, UserID } from "../../../types.ts";
 
 /** What checks an argument: a schema of any library with Standard Schema, version 1. */
@@ -95,6 +96,18 @@ export interface Asking {
   isAdmin(userId: UserID): Promise<boolean>;
 }
 
+/** What other libraries call options of commands, and what to write here. */
+export const COMMAND_HINTS = {
+  usage: 'it in the pattern: "roll [dice]"',
+  options: 'the arguments in the pattern, "add <a> <b>", and their types in args',
+  help: "description",
+  adminOnly: 'access: "admins"',
+  admin: 'access: "admins"',
+  minPower: "access: async (c) => await c.room.getPowerLevel(c.sender) >= 50",
+  powerLevel: "access: async (c) => await c.room.getPowerLevel(c.sender) >= 50",
+  permissions: 'access: "admins", or a function',
+} as const;
+
 /** What a command is, beside its pattern. */
 export interface CommandOptions<P extends string, S extends Schemas<P> = Schemas<P>> {
   /** What it does, in a few words, for `!help`. Default: nothing. */
@@ -137,6 +150,10 @@ export interface CommandOptions<P extends string, S extends Schemas<P> = Schemas
   /** Whether `!help` leaves it out. Default: false. */
   hidden?: boolean;
 }
+
+/** @internal Names of other libraries, for the compiler. */
+export interface CommandOptions<P extends string, S extends Schemas<P> = Schemas<P>>
+  extends Hints<typeof COMMAND_HINTS> {}
 
 /** What an argument becomes, by its type. */
 export interface ArgumentTypes {

@@ -6,7 +6,7 @@
 
 import { type Client, relationTo, type ReplyPlace, ValueError } from "../../../mod.ts";
 import type { EventID, Mentions, RelatesTo, RoomID, RoomMessageContent, UserID } from "../../../types.ts";
-import type { Hints } from "../../errors/hints.ts";
+import { checkHinted, type Hints } from "../../errors/hints.ts";
 import { checkOptions, type OptionNames } from "../../errors/known_names.ts";
 import { splitMessage } from "../text/mod.ts";
 import { WRITE_HINTS } from "./context_hints.ts";
@@ -99,11 +99,7 @@ export function checkText(text: unknown, action: string): void {
 
 /** Refuses options of text, or of what has a caption, that there are not: `known` are those that there are. */
 export function checkNamed(options: object, known: Readonly<Record<string, true>>, action: string): void {
-  for (const name in options) {
-    if (Object.hasOwn(known, name) || !Object.hasOwn(WRITE_HINTS, name)) continue;
-    const here = WRITE_HINTS[name as keyof typeof WRITE_HINTS];
-    throw new ValueError(`Cannot ${action}: there is no option ${name}; write ${here}`);
-  }
+  checkHinted(options, known, WRITE_HINTS, action);
   checkOptions(options, known, action);
 }
 

@@ -112,18 +112,28 @@ Deno.test("The compiler says what to write for members of other libraries", asyn
 
 Deno.test("The compiler says what to write for options of text that other libraries have", async () => {
   const said = await complaintsOf(`
-    import type { Context } from "@greenroom/matrix/bot";
+    import { Composer, type Context } from "@greenroom/matrix/bot";
     export async function say(c: Context): Promise<void> {
       await c.send("a", { markdown: true });
       await c.reply("a", { html: "<b>a</b>", notice: true });
       await c.send("a", { replyTo: "$a", format: "plain" });
     }
+    new Composer().command("roll", { usage: "[dice]", adminOnly: true }, () => {});
+    new Composer().command("roll <n>", { description: "Rolls", args: { n: "number" } }, (c) => c.args.n);
   `);
   for (const name of ["markdown", "html", "notice"] as const) {
     const here = WRITE_HINTS[name];
     assert(said.includes(here) || said.includes(here.replaceAll('"', '\\"')), `${here}: ${said}`);
   }
-  assert(said.includes("Found 3 errors"), said);
+  assert(said.includes("WriteInstead") && said.includes("roll [dice]"), said);
+  assert(said.includes("Found 4 errors"), said);
+  const command = untyped(new Composer()).command.bind(new Composer());
+  assertThrows(
+    () => command("roll", { usage: "[n]" }, () => {}),
+    ValueError,
+    "no option usage; write it in the pattern",
+  );
+  assertThrows(() => command("roll", { adminOnly: true }, () => {}), ValueError, 'write access: "admins"');
 });
 
 Deno.test("c.send() may be a reply to any event, as bot.in(room).send() may", async () => {
