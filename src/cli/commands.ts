@@ -8,6 +8,10 @@ import type { CommandSpec } from "./io/mod.ts";
 
 const JSON_LINES = { about: "Prints a JSON object a line" };
 
+const PASSPHRASE = {
+  "passphrase-stdin": { about: "Reads the passphrase from the first line of standard input" },
+};
+
 /** All commands, in the order of the help. */
 export const COMMANDS: readonly CommandSpec[] = [
   {
@@ -107,5 +111,72 @@ export const COMMANDS: readonly CommandSpec[] = [
     about: "The bot has to be stopped. What is shown here it does not answer when it runs again.",
     options: { json: JSON_LINES },
     load: () => import("./commands/listen.ts"),
+  },
+  {
+    name: "keys export",
+    args: "<file>",
+    summary: "Writes the keys of encrypted rooms into a file with a passphrase, as Element does",
+    options: PASSPHRASE,
+    load: async () => ({ run: (await import("./commands/keys.ts")).exportKeys }),
+  },
+  {
+    name: "keys import",
+    args: "<file>",
+    summary: "Reads keys of encrypted rooms from such a file, of Element too",
+    options: PASSPHRASE,
+    load: async () => ({ run: (await import("./commands/keys.ts")).importKeys }),
+  },
+  {
+    name: "store inspect",
+    summary: "Counts what is in the store, also while the bot runs",
+    options: { json: JSON_LINES },
+    load: async () => ({ run: (await import("./commands/store.ts")).inspect }),
+  },
+  {
+    name: "store export",
+    args: "<file>",
+    summary: "Writes the bot's device into a file, to move it; stop the bot first",
+    options: {
+      "key-file": {
+        value: "file",
+        about: "Encrypts with the key in a file, which is made if it is not there",
+      },
+    },
+    load: async () => ({ run: (await import("./commands/store.ts")).exportStore }),
+  },
+  {
+    name: "store import",
+    args: "<file>",
+    summary: "Reads a device from such a file into the store",
+    options: { "key-file": { value: "file", about: "The key that the file was encrypted with" } },
+    load: async () => ({ run: (await import("./commands/store.ts")).importStore }),
+  },
+  {
+    name: "store prune",
+    summary: "Removes from the store what the bot no longer needs, as it does itself once a day",
+    load: async () => ({ run: (await import("./commands/store.ts")).prune }),
+  },
+  {
+    name: "appservice register",
+    args: "<id> <url> <server>",
+    summary: "Makes the registration of an application service",
+    about: "The URL is where the homeserver reaches it, the server is the homeserver's name.",
+    options: {
+      file: { value: "file", about: "Where it is written. Default: registration.yaml" },
+      bot: { value: "localpart", about: "The bot's user name. Default: the ID" },
+      "user-prefix": { value: "prefix", about: "What user names of its users begin with. Default: _<id>_" },
+      "alias-prefix": { value: "prefix", about: "What its rooms' aliases begin with. Default: it has none" },
+      encryption: { about: "Has the homeserver send what encryption needs" },
+    },
+    load: async () => ({ run: (await import("./commands/appservice.ts")).register }),
+  },
+  {
+    name: "completions",
+    args: "<shell>",
+    summary: "Prints the completions for bash, zsh or fish; the first lines say where they go",
+    load: async () => {
+      const { complete } = await import("./commands/completions.ts");
+      return { run: (input) => complete(COMMANDS, input) };
+    },
   },
 ];

@@ -149,7 +149,7 @@ export function helpOfAll(commands: readonly CommandSpec[], columns: number): st
     "",
     "Commands:",
     ...table(
-      commands.map(({ name, args, summary }) => [args === undefined ? name : `${name} ${args}`, summary]),
+      commands.map(({ name, summary }) => [name, summary]),
       columns,
     ),
     "",

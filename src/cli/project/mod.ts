@@ -13,6 +13,7 @@ export {
   type Settings,
   textOf,
   writePrivate,
+  writePrivateStream,
   writeSettings,
 } from "./settings.ts";
 export { filesOf, type Project } from "./templates.ts";

@@ -90,6 +90,28 @@ export async function writePrivate(path: string, text: string): Promise<void> {
   }
 }
 
+/** Writes a stream into a new file that only its owner may read; what is cut off leaves no file. */
+export async function writePrivateStream(
+  path: string,
+  stream: ReadableStream<Uint8Array<ArrayBuffer>>,
+): Promise<void> {
+  try {
+    using file = await Deno.open(path, { write: true, createNew: true, mode: 0o600 });
+    try {
+      for await (const bytes of stream) {
+        for (let written = 0; written < bytes.length;) written += await file.write(bytes.subarray(written));
+      }
+      await file.sync();
+    } catch (error) {
+      await Deno.remove(path).catch(() => undefined);
+      throw error;
+    }
+  } catch (error) {
+    if (!(error instanceof Deno.errors.AlreadyExists)) throw error;
+    throw new CliError(`Cannot write ${path}: it is there already; name another file`);
+  }
+}
+
 /** The text of a file; undefined: there is none. */
 export async function textOf(path: string): Promise<string | undefined> {
   try {
