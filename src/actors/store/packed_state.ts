@@ -1,5 +1,5 @@
 /**
- * Packs: most of a room's state in one record. A first sync brings the state of all rooms, and a
+ * Packs: most of a room's state in two records. A first sync brings the state of all rooms, and a
  * record for each event would take most of its time.
  *
  * @module
@@ -9,6 +9,7 @@ import { WeighedCache } from "../../base/recent_map.ts";
 import type { StoreKey, StoreMutation } from "../../store/base/mod.ts";
 import type { StoredState } from "../../store/device/mod.ts";
 import type { RoomID } from "../../types/ids.ts";
+import type { StateQuery } from "./store_protocol.ts";
 import { set, type StoreWriter } from "./writer.ts";
 
 /** How many events are remembered: some 4 MB. */
@@ -17,66 +18,108 @@ const REMEMBERED = 4_000;
 /** State in the order in which it took effect; an event may come after another in whose place it is. */
 export type Pack = readonly StoredState[];
 
+/**
+ * A room has a pack of its members and one of the rest: what is read most often, as power levels are, is
+ * among few.
+ */
+type Part = "members" | "rest";
+
+/** Both parts. */
+const PARTS: readonly Part[] = ["members", "rest"];
 const NONE: Pack = [];
 
 /** Reads and writes packs: lists of events. */
 export class RoomPacks {
   readonly #writer: StoreWriter;
   /** Those that were used last, as they are with the changes under way; empty if a room has none. */
-  readonly #packs = new WeighedCache<RoomID, Pack>(REMEMBERED);
+  readonly #packs = new WeighedCache<string, Pack>(REMEMBERED);
 
   /** @param writer Reads. */
   constructor(writer: StoreWriter) {
     this.#writer = writer;
   }
 
-  /** The packs of rooms, an empty one of a room that has none, and with the same read other records. */
+  /**
+   * Reads packs, and with the same read other records.
+   *
+   * @param types Rooms and types of state.
+   * @returns In the place of each type the pack that has it; empty where there is none.
+   */
   async read<Value>(
-    roomIds: Iterable<RoomID>,
+    types: readonly Pick<StateQuery, "roomId" | "type">[],
     others: readonly StoreKey[] = [],
-  ): Promise<{ readonly packs: ReadonlyMap<RoomID, Pack>; readonly values: (Value | undefined)[] }> {
-    const packs = new Map<RoomID, Pack>();
-    const unknown: RoomID[] = [];
-    for (const roomId of new Set(roomIds)) {
-      const known = this.#packs.get(roomId);
-      if (known === undefined) unknown.push(roomId);
-      else packs.set(roomId, known);
+  ): Promise<{ readonly packs: readonly Pack[]; readonly values: (Value | undefined)[] }> {
+    const names = types.map(({ roomId, type }) => nameOf(roomId, partOf(type)));
+    const found = new Map<string, Pack | undefined>();
+    const places = [...others];
+    for (const [index, { roomId, type }] of types.entries()) {
+      const name = names[index] ?? "";
+      if (found.has(name)) continue;
+      const known = this.#packs.get(name);
+      if (known === undefined) places.push(this.#writer.keys.statePack(roomId, partOf(type)));
+      found.set(name, known);
     }
-    const { keys } = this.#writer;
-    const places = [...others, ...unknown.map((roomId) => keys.statePack(roomId))];
     const values = await this.#writer.getMany<Value | Pack>(places);
-    for (const [index, roomId] of unknown.entries()) {
-      const pack = values[others.length + index] as Pack | undefined ?? NONE; // as set() writes it
-      this.#remember(roomId, pack);
-      packs.set(roomId, pack);
+    let next = others.length;
+    for (const [name, known] of found) {
+      if (known !== undefined) continue;
+      const pack = values[next++] as Pack | undefined ?? NONE; // as #set() writes it
+      this.#remember(name, pack);
+      found.set(name, pack);
     }
-    return { packs, values: values.slice(0, others.length) as (Value | undefined)[] };
+    return {
+      packs: names.map((name) => found.get(name) ?? NONE),
+      values: values.slice(0, others.length) as (Value | undefined)[],
+    };
   }
 
-  /** The pack of a room; empty if it has none. */
-  async get(roomId: RoomID): Promise<Pack> {
-    return (await this.read([roomId])).packs.get(roomId) ?? NONE;
+  /** What the packs of a room have of a type, or of the same part; without a type, all. */
+  async get(roomId: RoomID, type?: string): Promise<Pack> {
+    const types = type === undefined ? ["m.room.member", ""] : [type];
+    const { packs } = await this.read(types.map((each) => ({ roomId, type: each })));
+    return packs.flat();
   }
 
-  /** Sets the pack of a room, or removes it if it is empty. */
-  set(roomId: RoomID, pack: Pack, mutations: StoreMutation[]): void {
-    const key = this.#writer.keys.statePack(roomId);
-    mutations.push(pack.length === 0 ? { type: "delete", key } : set(key, pack));
-    this.#remember(roomId, pack);
+  /** Sets the packs of a room that has none. */
+  set(roomId: RoomID, events: readonly StoredState[], mutations: StoreMutation[]): void {
+    const packs: Record<Part, StoredState[]> = { members: [], rest: [] };
+    for (const event of events) packs[partOf(event.type)].push(event);
+    for (const part of PARTS) {
+      const pack = packs[part];
+      if (pack.length > 0) this.#set(roomId, part, pack, mutations);
+      else this.#remember(nameOf(roomId, part), NONE);
+    }
   }
 
-  /** Takes events out of the pack of a room. */
+  /** Takes events out of the packs of a room. */
   async remove(
     roomId: RoomID,
     isGone: (event: StoredState) => boolean,
     mutations: StoreMutation[],
   ): Promise<void> {
-    const pack = await this.get(roomId);
-    const left = pack.filter((event) => !isGone(event));
-    if (left.length < pack.length) this.set(roomId, left, mutations);
+    const all = await this.get(roomId);
+    for (const part of PARTS) {
+      const pack = all.filter(({ type }) => partOf(type) === part);
+      const left = pack.filter((event) => !isGone(event));
+      if (left.length < pack.length) this.#set(roomId, part, left, mutations);
+    }
   }
 
-  #remember(roomId: RoomID, pack: Pack): void {
-    this.#packs.set(roomId, pack, 1 + pack.length);
+  #set(roomId: RoomID, part: Part, pack: Pack, mutations: StoreMutation[]): void {
+    const key = this.#writer.keys.statePack(roomId, part);
+    mutations.push(pack.length === 0 ? { type: "delete", key } : set(key, pack));
+    this.#remember(nameOf(roomId, part), pack);
   }
+
+  #remember(name: string, pack: Pack): void {
+    this.#packs.set(name, pack, 1 + pack.length);
+  }
+}
+
+function partOf(type: string): Part {
+  return type === "m.room.member" ? "members" : "rest";
+}
+
+function nameOf(roomId: RoomID, part: Part): string {
+  return `${part} ${roomId}`;
 }

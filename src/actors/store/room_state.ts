@@ -37,7 +37,7 @@ export interface RoomState {
   remove(roomId: RoomID, events: readonly StoredState[], mutations: StoreMutation[]): Promise<void>;
   /** Removes what is left of redacted events. Their pieces are set again, if they still had any. */
   erase(roomId: RoomID, ids: ReadonlySet<EventID | undefined>, mutations: StoreMutation[]): Promise<void>;
-  /** Removes a room's state, at most so many pieces beside its pack. */
+  /** Removes a room's state, at most so many pieces beside its packs. */
   clear(roomId: RoomID, limit: number, mutations: StoreMutation[]): Promise<PrunedRooms>;
 }
 
@@ -47,8 +47,8 @@ const MIN_PACK = 4;
 const MAX_PACK = 256;
 
 /**
- * Stores the state of a room in a pack, and what changes later, piece by piece, in records: there a
- * piece is newer than in the pack.
+ * Stores the state of a room in packs, and what changes later, piece by piece, in records: there a
+ * piece is newer than in a pack.
  */
 export class StoredRoomState implements RoomState {
   readonly #writer: StoreWriter;
@@ -65,11 +65,11 @@ export class StoredRoomState implements RoomState {
   async getMany(queries: readonly StateQuery[]): Promise<(StoredState | undefined)[]> {
     const { keys } = this.#writer;
     const { packs, values } = await this.#packs.read<StoredState>(
-      queries.map(({ roomId }) => roomId),
+      queries,
       queries.map(({ roomId, type, stateKey }) => keys.state(roomId, type, stateKey)),
     );
-    return queries.map(({ roomId, type, stateKey }, index) =>
-      values[index] ?? packs.get(roomId)?.findLast(isPiece(type, stateKey))
+    return queries.map(({ type, stateKey }, index) =>
+      values[index] ?? packs[index]?.findLast(isPiece(type, stateKey))
     );
   }
 
@@ -77,7 +77,7 @@ export class StoredRoomState implements RoomState {
     const { keys } = this.#writer;
     const prefix = type === undefined ? keys.states(roomId) : keys.states(roomId, type);
     const records = await this.#writer.list<StoredState>(prefix);
-    const pack = await this.#packs.get(roomId);
+    const pack = await this.#packs.get(roomId, type);
     if (pack.length === 0) return records;
     const pieces = new Pieces();
     pieces.set(pack);
@@ -134,7 +134,7 @@ export class StoredRoomState implements RoomState {
     for (const key of gone) mutations.push({ type: "delete", key });
     if (gone.length < records.length) return { removed: gone.length, isDone: false };
     const pack = await this.#packs.get(roomId);
-    if (pack.length > 0) this.#packs.set(roomId, [], mutations);
+    await this.#packs.remove(roomId, () => true, mutations);
     const packed = pack.map(({ type, state_key }) => keys.state(roomId, type, state_key));
     const pieces = new Set([...gone, ...packed].map((key) => JSON.stringify(key)));
     return { removed: pieces.size, isDone: true };

@@ -82,11 +82,11 @@ export class StoreKeys {
   }
 
   /**
-   * A list of events of a room's state: most of what it had when the user came into it. A record of one state
-   * event is newer than what the list has in its place.
+   * A list of events of a room's state, of its members or of the rest: most of what it had when the user came
+   * into it. A record of one state event is newer than what the list has in its place.
    */
-  statePack(roomId: RoomID): StoreKey {
-    return this.#below("pack", roomId);
+  statePack(roomId: RoomID, part: "members" | "rest"): StoreKey {
+    return this.#below("pack", roomId, part);
   }
 
   /** The prefix of the records of state events: of all rooms, of one, or of one and a type. */
