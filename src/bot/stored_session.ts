@@ -71,8 +71,8 @@ export class StoredSession implements Account {
   }
 
   /** Gets tokens in place of some that have come to their end. */
-  async find(_client: Client, { tokens }: EndedTokens): Promise<Tokens | undefined> {
-    return await this.#session?.renew(tokens.accessToken);
+  async find(_client: Client, ended: EndedTokens): Promise<Tokens | undefined> {
+    return await this.#session?.clientOptions.findTokens(ended);
   }
 
   /** Ends the session. */

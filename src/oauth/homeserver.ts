@@ -1,16 +1,16 @@
 /**
- * The homeserver, whose authorization server is asked.
+ * The homeserver: whose authorization server is asked, and what a client takes to act there.
  *
  * @module
  */
 
-import { type FindAddress, HTTPAPI, type Tokens } from "../api/http/mod.ts";
+import { type FindAddress, type FindTokens, HTTPAPI, type Tokens } from "../api/http/mod.ts";
 import { homeserverOf } from "../api/server/server.ts";
 import { type Clock, systemClock } from "../base/clock.ts";
 import type { Logger } from "../base/log.ts";
 import { checkOptions, type OptionNames } from "../errors/known_names.ts";
 import { ValueError } from "../errors/matrix_error.ts";
-import type { UserID } from "../types/ids.ts";
+import type { DeviceID, UserID } from "../types/ids.ts";
 import type { Transport } from "./authorization_server.ts";
 import { type AuthMetadata, MAX_METADATA, readMetadata } from "./metadata.ts";
 
@@ -30,6 +30,24 @@ export interface OAuthServerOptions {
   userAgent?: string;
   /** Ends the call. Default: nothing does. */
   signal?: AbortSignal;
+}
+
+/** The options of a client that acts with a session; the store and all else are up to the application. */
+export interface OAuthClientOptions {
+  /** The homeserver's address. */
+  readonly baseUrl: OAuthServerOptions["baseUrl"];
+  /** Whose session it is. */
+  readonly mxid: UserID;
+  /** The device that the tokens are for. */
+  readonly deviceId: DeviceID;
+  /** The access token of now. Secret. */
+  readonly accessToken: string;
+  /** How long that lives from now, in milliseconds; undefined: the server has not said. */
+  readonly expiresIn: number | undefined;
+  /** Refreshes the tokens. */
+  readonly findTokens: FindTokens;
+  /** Revokes the tokens when the client logs out. */
+  readonly revokeTokens: () => Promise<void>;
 }
 
 /** The names of what finds a homeserver. */

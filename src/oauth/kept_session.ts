@@ -9,7 +9,7 @@
  */
 
 import type { Tokens } from "../api/http/mod.ts";
-import type { Clock } from "../base/clock.ts";
+import { type Clock, elapsed } from "../base/clock.ts";
 import type { Store, StoreEntry, StoreKey } from "../store/base/mod.ts";
 import type { DeviceID, UserID } from "../types/ids.ts";
 import { ASK_LIMIT } from "./bounded_fetch.ts";
@@ -36,6 +36,9 @@ export interface SessionRecord {
   readonly refreshing?: string;
 }
 
+/** What a login makes of a session. */
+export type NewSession = Omit<SessionRecord, "takenAt" | "turn">;
+
 /** A record, and which version of it. */
 export type KeptRecord = StoreEntry & { readonly value: SessionRecord };
 
@@ -48,6 +51,8 @@ export interface Turn {
 const SESSIONS: StoreKey = ["greenroom.oauth", "session"];
 /** How long a turn may show no outcome before another process takes it, in milliseconds. */
 const PATIENCE = ASK_LIMIT + 10_000;
+/** The part of a token's life after which it is refreshed: what needs it next should not meet its end. */
+const LIFE = 0.9;
 /** How often is looked whether there is one, in milliseconds. */
 const LOOK = 250;
 
@@ -75,7 +80,7 @@ export class KeptSession {
   }
 
   /** Keeps the session of a new login, in place of any other of the user. */
-  async begin(session: Omit<SessionRecord, "takenAt" | "turn">): Promise<SessionRecord> {
+  async begin(session: NewSession): Promise<SessionRecord> {
     for (;;) {
       const kept = await this.#entry();
       const turn = (kept?.value.turn ?? 0) + 1; // a turn under way is of the old session
@@ -161,4 +166,19 @@ export class KeptSession {
     const [key, versionstamp] = [this.#key, kept?.versionstamp ?? null];
     return await this.#store.commit([{ type: "set", key, value }], [{ key, versionstamp }]);
   }
+}
+
+/** The tokens that a client gets, without the refresh token; it is to have others before they expire. */
+export function givenTokens(
+  { tokens: { accessToken, expiresIn }, takenAt }: SessionRecord,
+  now: number,
+): Tokens {
+  const age = elapsed(now, takenAt);
+  if (expiresIn === undefined || age === Infinity) return { accessToken, expiresIn: undefined }; // a clock was set back
+  return { accessToken, expiresIn: Math.max(0, expiresIn * LIFE - age) };
+}
+
+/** Whether the access token has not expired, as far as is known. */
+export function lives({ tokens: { expiresIn = 0 }, takenAt }: SessionRecord, now: number): boolean {
+  return elapsed(now, takenAt) < expiresIn;
 }

@@ -31,10 +31,10 @@ export { OAuthError, type OAuthErrorInit } from "../errors/oauth_error.ts";
 export type { AccountManagementAction, AccountManagementOptions } from "./account_management.ts";
 export { type AuthorizationCodeLoginOptions, loginByAuthorizationCode } from "./code_grant.ts";
 export { type DeviceAuthorization, type DeviceCodeLoginOptions, loginByDeviceCode } from "./device_grant.ts";
-export { getAuthMetadata, type OAuthServerOptions } from "./homeserver.ts";
+export { getAuthMetadata, type OAuthClientOptions, type OAuthServerOptions } from "./homeserver.ts";
 export type { OAuthLoginOptions } from "./login.ts";
 export type { AuthMetadata } from "./metadata.ts";
-export { type OAuthClientOptions, OAuthSession, type OAuthSessionOptions } from "./session.ts";
+export { OAuthSession, type OAuthSessionOptions } from "./session.ts";
 export { getSsoRedirectUrl, loginBySso, type SsoLoginOptions, type SsoRedirectOptions } from "./sso.ts";
 
 endOwnCode(() => callSite());

@@ -5,17 +5,31 @@
  * @module
  */
 
-import type { FindTokens, Tokens } from "../api/http/mod.ts";
-import { type Clock, elapsed, systemClock } from "../base/clock.ts";
+import type { EndedTokens, Tokens } from "../api/http/mod.ts";
+import { type Clock, systemClock } from "../base/clock.ts";
 import { type Logger, loggerOf } from "../base/log.ts";
 import { checkOptions, type OptionNames } from "../errors/known_names.ts";
 import { ValueError } from "../errors/matrix_error.ts";
+import { NetworkError } from "../errors/request_error.ts";
 import type { Store } from "../store/base/mod.ts";
 import type { DeviceID, UserID } from "../types/ids.ts";
 import { type AccountManagementOptions, accountManagementUrl } from "./account_management.ts";
 import { AuthorizationServer, isFinal, passing } from "./authorization_server.ts";
-import { homeserver, type OAuthServerOptions, SERVER, transportOf } from "./homeserver.ts";
-import { KeptSession, type SessionRecord, type Turn } from "./kept_session.ts";
+import {
+  homeserver,
+  type OAuthClientOptions,
+  type OAuthServerOptions,
+  SERVER,
+  transportOf,
+} from "./homeserver.ts";
+import {
+  givenTokens,
+  KeptSession,
+  lives,
+  type NewSession,
+  type SessionRecord,
+  type Turn,
+} from "./kept_session.ts";
 import { needsEndpoint, readMetadata } from "./metadata.ts";
 
 /** Where a session is, and how servers are asked. */
@@ -26,29 +40,8 @@ export interface OAuthSessionOptions extends Omit<OAuthServerOptions, "signal"> 
 
 const SESSION: OptionNames<OAuthSessionOptions & OAuthServerOptions> = { ...SERVER, store: true };
 
-/** The options of a client that acts with a session; the store and all else are up to the application. */
-export interface OAuthClientOptions {
-  /** The homeserver's address. */
-  readonly baseUrl: OAuthServerOptions["baseUrl"];
-  /** Whose session it is. */
-  readonly mxid: UserID;
-  /** The device that the tokens are for. */
-  readonly deviceId: DeviceID;
-  /** The access token of now. Secret. */
-  readonly accessToken: string;
-  /** How long that lives from now, in milliseconds; undefined: the server has not said. */
-  readonly expiresIn: number | undefined;
-  /** Refreshes the tokens. */
-  readonly findTokens: FindTokens;
-  /** Revokes the tokens when the client logs out. */
-  readonly revokeTokens: () => Promise<void>;
-}
-
 /** Keeps what a login has made, as the library alone may. */
 export const BEGIN: unique symbol = Symbol("begin");
-/** The part of a token's life after which it is refreshed: what needs it next should not meet its end. */
-const LIFE = 0.9;
-
 /**
  * A session that a login by OAuth 2.0 has made, kept in a store.
  *
@@ -105,8 +98,7 @@ export class OAuthSession {
   static async resume(options: OAuthSessionOptions): Promise<OAuthSession | undefined> {
     checkOptions(options, SESSION, "resume the session");
     const { store, mxid } = options;
-    const sessions = await KeptSession.list(store);
-    const found = sessions.filter((session) => mxid === undefined || session.mxid === mxid);
+    const found = (await KeptSession.list(store)).filter((each) => mxid === undefined || each.mxid === mxid);
     if (found.length > 1) {
       throw new ValueError("Cannot resume the session: the store has several; say whose it is by mxid");
     }
@@ -114,10 +106,7 @@ export class OAuthSession {
   }
 
   /** @internal Keeps what a login has made. */
-  static async [BEGIN](
-    session: Omit<SessionRecord, "takenAt" | "turn">,
-    options: OAuthSessionOptions,
-  ): Promise<OAuthSession> {
+  static async [BEGIN](session: NewSession, options: OAuthSessionOptions): Promise<OAuthSession> {
     const kept = new KeptSession(options.store, options.clock ?? systemClock, session);
     return new OAuthSession(await kept.begin(session), options);
   }
@@ -143,9 +132,20 @@ export class OAuthSession {
     const { accessToken, expiresIn } = this.#given(this.#record);
     return {
       ...{ baseUrl: this.#options.baseUrl ?? baseUrl, mxid, deviceId, accessToken, expiresIn },
-      findTokens: ({ tokens }) => this.renew(tokens.accessToken),
+      findTokens: (ended) => this.#find(ended),
       revokeTokens: () => this.logout(),
     };
+  }
+
+  /** What a client goes on with: its token as it is, while that lives and the server can't be reached. */
+  async #find({ tokens: { accessToken }, end }: EndedTokens): Promise<Tokens | undefined> {
+    try {
+      return await this.renew(accessToken);
+    } catch (error) {
+      const isAlive = end === "expired" && lives(this.#record, this.#clock.now());
+      if (isAlive && error instanceof NetworkError) return undefined;
+      throw error;
+    }
   }
 
   /**
@@ -228,14 +228,9 @@ export class OAuthSession {
     );
   }
 
-  /** The tokens that a client gets. */
   #given(record: SessionRecord): Tokens {
     this.#record = record;
-    const { tokens: { accessToken, expiresIn }, takenAt } = record;
-    if (expiresIn === undefined) return { accessToken, expiresIn };
-    const age = elapsed(this.#clock.now(), takenAt);
-    if (age === Infinity) return { accessToken, expiresIn: undefined }; // the clock has been set back
-    return { accessToken, expiresIn: Math.max(0, expiresIn * LIFE - age) };
+    return givenTokens(record, this.#clock.now());
   }
 
   /**

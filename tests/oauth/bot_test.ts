@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { UnknownTokenError, ValueError } from "@greenroom/matrix";
 import { Bot, type BotOptions } from "@greenroom/matrix/bot";
+import { UnrecognizedError } from "@greenroom/matrix/errors";
 import { optionsFromEnv } from "../../src/bot/env.ts";
 import { LIFETIME, Stage, turns } from "./stage.ts";
 
@@ -58,6 +59,16 @@ Deno.test("A bot with neither token nor password, nor a session, says what there
   await using stage = new Stage();
   await using bot = botOf(stage);
   await assertRejects(() => bot.start({ signals: false }), ValueError, "loginByDeviceCode()");
+});
+
+Deno.test("A bot with a password on such a server says what to call, and does not try again", async () => {
+  await using stage = new Stage();
+  await using bot = botOf(stage, { mxid: "@bot:localhost", password: "tea" });
+  await assertRejects(
+    () => bot.start({ signals: false }),
+    UnrecognizedError,
+    "this server offers OAuth 2.0 only",
+  );
 });
 
 Deno.test("A bot whose session was ended by its user ends with an UnknownTokenError", async () => {

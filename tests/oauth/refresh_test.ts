@@ -129,6 +129,22 @@ Deno.test("A server that is away, answers 503, or answers nonsense is asked agai
   assertEquals([answers.length, stage.refreshes], [0, 5]);
 });
 
+Deno.test("While the authorization server is away, an access token is used for as long as it lives", async () => {
+  await using stage = new Stage();
+  const session = await stage.login();
+  await using client = stage.client(session);
+  stage.answer = ({ pathname }) => {
+    if (pathname === "/oauth2/token") throw new TypeError("connection refused");
+    return undefined;
+  };
+  await stage.clock.tick(LIFETIME * 0.95);
+  assertEquals((await client.whoami({ retry: false })).user_id, BOT);
+  await stage.clock.tick(LIFETIME * 0.05);
+  await assertRejects(() => client.whoami({ retry: false }), NetworkError, "connection refused");
+  stage.answer = () => undefined;
+  assertEquals((await client.whoami()).user_id, BOT);
+});
+
 Deno.test("Of two processes one refreshes, and the other takes what has come of it", async () => {
   await using stage = new Stage();
   const sessions = [await stage.login(), await stage.resume()];
