@@ -5,7 +5,6 @@
  */
 
 import { type Client, type MatrixLink, matrixToUrl, parseMatrixLink } from "../../../mod.ts";
-import type { Hints } from "../../errors/hints.ts";
 import type { EncryptionInfo, RoomAlias, RoomID, SenderInfo, UserID } from "../../../types.ts";
 
 /** What checks an argument: a schema of any library with Standard Schema, version 1. */
@@ -150,10 +149,6 @@ export interface CommandOptions<P extends string, S extends Schemas<P> = Schemas
   /** Whether `!help` leaves it out. Default: false. */
   hidden?: boolean;
 }
-
-/** @internal Names of other libraries, for the compiler. */
-export interface CommandOptions<P extends string, S extends Schemas<P> = Schemas<P>>
-  extends Hints<typeof COMMAND_HINTS> {}
 
 /** What an argument becomes, by its type. */
 export interface ArgumentTypes {

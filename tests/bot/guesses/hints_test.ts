@@ -112,21 +112,21 @@ Deno.test("The compiler says what to write for members of other libraries", asyn
 
 Deno.test("The compiler says what to write for options of text that other libraries have", async () => {
   const said = await complaintsOf(`
-    import { Composer, type Context } from "@greenroom/matrix/bot";
+    import type { Context } from "@greenroom/matrix/bot";
     export async function say(c: Context): Promise<void> {
       await c.send("a", { markdown: true });
       await c.reply("a", { html: "<b>a</b>", notice: true });
       await c.send("a", { replyTo: "$a", format: "plain" });
     }
-    new Composer().command("roll", { usage: "[dice]", adminOnly: true }, () => {});
-    new Composer().command("roll <n>", { description: "Rolls", args: { n: "number" } }, (c) => c.args.n);
   `);
   for (const name of ["markdown", "html", "notice"] as const) {
     const here = WRITE_HINTS[name];
     assert(said.includes(here) || said.includes(here.replaceAll('"', '\\"')), `${here}: ${said}`);
   }
-  assert(said.includes("WriteInstead") && said.includes("roll [dice]"), said);
-  assert(said.includes("Found 4 errors"), said);
+  assert(said.includes("Found 3 errors"), said);
+});
+
+Deno.test("Options of commands that other libraries have are refused with what to write", () => {
   const command = untyped(new Composer()).command.bind(new Composer());
   assertThrows(
     () => command("roll", { usage: "[n]" }, () => {}),
