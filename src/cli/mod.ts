@@ -22,10 +22,15 @@ import {
   UsageError,
 } from "./io/mod.ts";
 
-async function main(args: readonly string[], terminal: Terminal): Promise<number> {
+async function main(given: readonly string[], terminal: Terminal): Promise<number> {
+  const args = given[0] === "help" ? [...given.slice(1), "--help"] : given;
+  if (args[0] === "--version") {
+    terminal.print((await import("./project/mod.ts")).VERSION);
+    return STATUS.DONE;
+  }
   const found = findCommand(COMMANDS, args);
   const own = args.slice(0, args.includes("--") ? args.indexOf("--") : undefined);
-  const wantsHelp = own.includes("--help") || own.includes("-h") || args[0] === "help";
+  const wantsHelp = own.includes("--help") || own.includes("-h");
   if (found === undefined) {
     const group = COMMANDS.filter(({ name }) => name.startsWith(`${args[0]} `));
     const help = helpOfAll(group.length > 0 ? group : COMMANDS, terminal.columns);

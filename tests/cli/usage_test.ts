@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import denoJson from "../../deno.json" with { type: "json" };
 import { greenroom, startGreenroom } from "./support/greenroom.ts";
 
 Deno.test("greenroom --help lists the commands, and each has a help of its own", async () => {
@@ -11,6 +12,12 @@ Deno.test("greenroom --help lists the commands, and each has a help of its own",
     assertEquals([help.code, help.stderr], [0, ""], name);
     assertStringIncludes(help.stdout, `Usage: greenroom ${name}`);
   }
+});
+
+Deno.test("greenroom --version is that of the package, and help before a command is its help", async () => {
+  assertEquals(await greenroom(["--version"]), { code: 0, stdout: `${denoJson.version}\n`, stderr: "" });
+  assertEquals(await greenroom(["help", "store", "export"]), await greenroom(["store", "export", "--help"]));
+  assertEquals((await greenroom(["help"])).code, 0);
 });
 
 Deno.test("What can't be understood ends with 2, on standard error, and says what to look at", async () => {

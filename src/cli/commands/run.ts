@@ -44,7 +44,7 @@ export async function run({ args, rest, flags, terminal }: Input): Promise<numbe
       // It has ended.
     }
   };
-  Deno.addSignalListener("SIGTERM", forward("SIGTERM"));
+  if (Deno.build.os !== "windows") Deno.addSignalListener("SIGTERM", forward("SIGTERM")); // there is none there
   // A terminal sends it to both.
   Deno.addSignalListener("SIGINT", Deno.stdin.isTerminal() ? () => {} : forward("SIGINT"));
   const { code } = await child.status;

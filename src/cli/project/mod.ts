@@ -16,4 +16,4 @@ export {
   writePrivateStream,
   writeSettings,
 } from "./settings.ts";
-export { filesOf, type Project } from "./templates.ts";
+export { filesOf, type Project, VERSION } from "./templates.ts";

@@ -18,7 +18,8 @@ export interface Project {
   readonly checkout: string | undefined;
 }
 
-const VERSION = "^0.1.0";
+/** The version of the package. */
+export const VERSION = "0.1.0";
 
 const BOT = `import { Bot } from "@greenroom/matrix/bot";
 
@@ -106,7 +107,7 @@ export function filesOf(project: Project): Readonly<Record<string, string>> {
 }
 
 function denoJson({ checkout }: Project): string {
-  const cli = checkout === undefined ? `jsr:@greenroom/matrix@${VERSION}/cli` : `${checkout}/src/cli/mod.ts`;
+  const cli = checkout === undefined ? `jsr:@greenroom/matrix@^${VERSION}/cli` : `${checkout}/src/cli/mod.ts`;
   const greenroom = (command: string) => `deno run -A '${cli}' ${command}`;
   return `${
     JSON.stringify(
@@ -117,7 +118,7 @@ function denoJson({ checkout }: Project): string {
           doctor: greenroom("doctor"),
           test: "deno test",
         },
-        imports: { "@greenroom/matrix": `jsr:@greenroom/matrix@${VERSION}` },
+        imports: { "@greenroom/matrix": `jsr:@greenroom/matrix@^${VERSION}` },
         ...checkout === undefined ? {} : {
           links: [
             checkout,
