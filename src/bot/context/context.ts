@@ -687,6 +687,25 @@ export interface Context<E extends MatrixEvent = MatrixEvent, Arguments = unknow
   typing<Result>(work: Promise<Result> | (() => Promise<Result>)): Promise<Result>;
 
   /**
+   * Shows that the bot is typing, for up to 30 seconds; what takes longer is given as work.
+   *
+   * @param isTyping Whether it is; false takes it back. Default: true.
+   *
+   * @example
+   * ```ts ignore
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command("joke", async (c) => {
+   *   await c.typing();
+   *   await c.reply("Two clients walk into a room …");
+   *   await c.typing(false);
+   * });
+   * ```
+   */
+  typing(isTyping?: boolean): Promise<void>;
+
+  /**
    * Does something once. When the handler runs again, after an answer or a crash, it does not do the
    * work again and returns the same result. Use it for everything that `c` does not do: requests,
    * random numbers, the time, a language model. The result is committed before this resolves; only a

@@ -147,7 +147,32 @@ export class RoomContext extends BotRoom {
    * });
    * ```
    */
-  async typing<Result>(work: Promise<Result> | (() => Promise<Result>)): Promise<Result> {
+  typing<Result>(work: Promise<Result> | (() => Promise<Result>)): Promise<Result>;
+  /**
+   * Shows that the bot is typing, for up to 30 seconds; what takes longer is given as work.
+   *
+   * @param isTyping Whether it is; false takes it back. Default: true.
+   *
+   * @example
+   * ```ts
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command("joke", async (c) => {
+   *   await c.typing();
+   *   await c.reply("Two clients walk into a room …");
+   *   await c.typing(false);
+   * });
+   * ```
+   */
+  typing(isTyping?: boolean): Promise<void>;
+  async typing<Result>(
+    work: Promise<Result> | (() => Promise<Result>) | boolean = true,
+  ): Promise<Result | void> {
+    if (typeof work === "boolean") {
+      const timeout = work ? TYPING : 0;
+      return await this.client.setTyping(this.roomId, { timeout, signal: this.signal }).catch(() => {});
+    }
     if (typeof work !== "function" && !(work instanceof Promise)) {
       throw new ValueError(
         "Cannot show that the bot is typing: give it what takes the time: c.typing(() => work())",

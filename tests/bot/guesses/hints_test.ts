@@ -155,8 +155,8 @@ Deno.test("c.send() may be a reply to any event, as bot.in(room).send() may", as
 Deno.test("What calls with habits of other libraries come to says what to write", async () => {
   for (
     const [call, text] of [
-      [(c) => c.typing(true), "c.typing(() => work())"],
-      [(c) => c.typing(), "c.typing(() => work())"],
+      [(c) => c.typing("typing"), "c.typing(() => work())"],
+      [(c) => c.typing({ timeout: 1 }), "c.typing(() => work())"],
       [(c) => c.session(), "await c.session(counter)"],
       [(c) => c.endSession(), "defineSession({ name, per, initial })"],
       [(c) => c.session.count++, "then state.count"],

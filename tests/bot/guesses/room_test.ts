@@ -1,5 +1,9 @@
+// deno-lint-ignore-file no-boolean-literal-for-arguments -- it is how assertType() is called
 import { assertEquals, assertStrictEquals } from "@std/assert";
+import { assertType, type IsExact } from "@std/testing/types";
 import { defineSession } from "@greenroom/matrix";
+import { Bot } from "@greenroom/matrix/bot";
+import { BotTester } from "@greenroom/matrix/testing";
 import { trying } from "../support.ts";
 
 Deno.test("c.room is the room itself, with its ID, also for a command in a thread", async () => {
@@ -58,6 +62,33 @@ Deno.test("c.room knows who asked: their session, and whom a reminder is for", a
   await tester.pass(60_000);
   const { content } = await room.expect("Tea!");
   assertEquals((content["m.mentions"] as { user_ids?: string[] }).user_ids, [tester.userId("alice")]);
+});
+
+Deno.test("c.typing() shows that the bot types until it is taken back, and fails nothing", async () => {
+  const asked: unknown[] = [];
+  await using tester = new BotTester((options) => {
+    const fetch: typeof globalThis.fetch = async (input, init) => {
+      const { url } = new Request(input, init);
+      if (!url.includes("/typing/")) return await options.fetch(input, init);
+      asked.push(JSON.parse(String(init?.body)));
+      return new Response("{}", { status: 403, headers: { "content-type": "application/json" } });
+    };
+    const bot = new Bot({ ...options, fetch });
+    bot.command("joke", async (c) => {
+      assertType<IsExact<ReturnType<typeof c.typing>, Promise<void>>>(true);
+      await c.typing();
+      await c.typing(true);
+      await c.reply("Two clients walk into a room");
+      await c.typing(false);
+    });
+    return bot;
+  });
+  const room = await tester.room("alice");
+  await room.say("!joke");
+  await room.expect("Two clients walk into a room");
+  await tester.settle();
+  const shown = { typing: true, timeout: 30_000 };
+  assertEquals(asked, [shown, shown, { typing: false }]);
 });
 
 Deno.test("c.room reads its name, its topic, and what members are", async () => {
