@@ -61,7 +61,8 @@ export class StoredSession implements Account {
     if (session === undefined) {
       throw new ValueError(
         "Cannot start the bot: it has neither accessToken (MATRIX_TOKEN) nor password (MATRIX_PASSWORD), and its store " +
-          "has no session of a login by OAuth 2.0; log in once by loginByDeviceCode() of @greenroom/matrix/oauth",
+          "has no session of a login by OAuth 2.0; log in once by greenroom login, or by loginByDeviceCode() of " +
+          "@greenroom/matrix/oauth",
       );
     }
     const { mxid, deviceId, clientOptions: { accessToken, expiresIn } } = this.#session = session;

@@ -8,7 +8,6 @@
  * @module
  */
 
-import { checkOptions } from "../errors/known_names.ts";
 import type { DeviceID } from "../types/ids.ts";
 import type { AuthMetadata } from "./metadata.ts";
 
@@ -41,7 +40,6 @@ export function accountManagementUrl(
   metadata: AuthMetadata,
   options: AccountManagementOptions,
 ): string | undefined {
-  checkOptions(options, { action: true, deviceId: true }, "find the account management");
   const { action, deviceId } = options;
   if (metadata.account_management_uri === undefined) return undefined;
   const url = new URL(metadata.account_management_uri);

@@ -287,6 +287,7 @@ export class OAuthSession {
    * ```
    */
   async getAccountManagementUrl(options: AccountManagementOptions = {}): Promise<string | undefined> {
+    checkOptions(options, { action: true, deviceId: true }, "find the account management");
     const { metadata } = await this.#authorizationServer() ?? {};
     return metadata && accountManagementUrl(metadata, options);
   }

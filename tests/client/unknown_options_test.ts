@@ -20,10 +20,19 @@ import {
 } from "@greenroom/matrix";
 import { Appservice, createRegistration } from "@greenroom/matrix/appservice";
 import * as kit from "@greenroom/matrix/bot";
+import {
+  getAuthMetadata,
+  getSsoRedirectUrl,
+  loginByAuthorizationCode,
+  loginByDeviceCode,
+  loginBySso,
+  OAuthSession,
+} from "@greenroom/matrix/oauth";
 import { KvStore } from "@greenroom/matrix/store/kv";
 import { SqliteStore } from "@greenroom/matrix/store/sqlite";
 import { BotTester, Homeserver, storeConformance, storeProcessConformance } from "@greenroom/matrix/testing";
 import { clientAPI } from "../../src/api/api.ts";
+import { BEGIN } from "../../src/oauth/session.ts";
 import { LiveVerification } from "../../src/encryption/verification/live_verification.ts";
 import { optionTakers } from "../../tools/docs/option_takers.ts";
 import { OPERATIONS, wantsPassword } from "../api/operations.ts";
@@ -50,6 +59,8 @@ const BY_TYPE_ALONE = [
   "StateStore.setMembers", // what the client itself does with answers
   "StateStore.updateContent", // which state, and no options
   "FillMemberEventAPI.fillMemberEvent", // asks nobody
+  "new OAuthSession", // made by a login, which is below
+  "OAuthSession.[BEGIN]",
   "HTTPAPI.[CALL]", // what is inside operations, which are below
   "HTTPAPI.[DOWNLOAD]",
   "new LoggedRequest", // made by the homeserver, the bot and the tester
@@ -146,6 +157,8 @@ Deno.test("Whatever takes options refuses one that there is not, by its name", a
   const session = defineSession({ name: "a", per: "room", initial: () => ({}) });
   const live = new LiveVerification({} as Any, () => Promise.resolve(undefined));
   const lists = new kit.PolicyLists();
+  const kept = { baseUrl, mxid, deviceId: "A", issuer: "a", clientId: "b", tokens: { accessToken: "c" } };
+  const oauth = await OAuthSession[BEGIN](kept, { store });
   const data = new Uint8Array(1);
   async function* pieces(): AsyncGenerator<string> {}
   const run = {} as kit.Context[]; // of a function that runs, below
@@ -221,6 +234,14 @@ Deno.test("Whatever takes options refuses one that there is not, by its name", a
     "VerificationRequest.confirm": () => live.confirm(X),
     "VerificationRequest.mismatch": () => live.mismatch(X),
     "VerificationRequest.cancel": () => live.cancel(X),
+    "getAuthMetadata": () => getAuthMetadata({ baseUrl, ...X }),
+    "loginByDeviceCode": () => loginByDeviceCode({ baseUrl, store, onUserCode() {}, ...X }),
+    "loginByAuthorizationCode": () =>
+      loginByAuthorizationCode({ baseUrl, store, onAuthorizationUrl() {}, ...X }),
+    "loginBySso": () => loginBySso(client, { onRedirectUrl() {}, ...X }),
+    "getSsoRedirectUrl": () => getSsoRedirectUrl(baseUrl, { redirectUrl: baseUrl, ...X }),
+    "OAuthSession.resume": () => OAuthSession.resume({ store, ...X }),
+    "OAuthSession.getAccountManagementUrl": () => oauth.getAccountManagementUrl(X),
     "createRegistration": () => createRegistration({ id: "a", url: "http://x", serverName: "y", ...X }),
     "new Appservice": () => new Appservice({ ...bridge, ...X }),
     "new Appservice retry": () => new Appservice({ ...bridge, retry: X }),
