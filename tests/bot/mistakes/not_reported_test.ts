@@ -76,3 +76,54 @@ Deno.test("A function that is no command's fails without a word in the room, awa
   await tester.settle();
   assertEquals(room.messages.map(({ text }) => text), []);
 });
+
+Deno.test("A command that the bot's end cuts off says nothing: it is begun again", async () => {
+  const cut = Promise.withResolvers<void>();
+  let runs = 0;
+  await using tester = trying((bot) => void bot.command("go", (c) => c.step(() => (runs++, cut.promise))));
+  const room = await tester.room("alice");
+  await room.say("!go");
+  await tester.until(() => runs === 1, "It was to be called");
+  cut.reject(new ClientEndedError("the client has ended"));
+  await tester.settle();
+  assertEquals(room.messages.map(({ text }) => text), []);
+});
+
+Deno.test("A function in front of a command that fails says nothing of the command, which was not called", async () => {
+  const failures: string[] = [];
+  await using tester = trying((bot) => {
+    bot.use(() => {
+      throw new RangeError("in front");
+    });
+    bot.command("go", (c) => c.reply("pong"));
+    bot.client.on("HANDLER_ERROR", ({ error }) => void failures.push(String(error)));
+  });
+  const room = await tester.room("alice");
+  await room.say("!go");
+  await tester.until(() => failures.length > 0, "It was to be reported");
+  await tester.settle();
+  assertEquals(room.messages.map(({ text }) => text), []);
+  assertEquals(new Set(failures), new Set(["RangeError: in front"]));
+});
+
+Deno.test("What fails after nobody has answered in time is reported, and said in the room", async () => {
+  const failures: string[] = [];
+  await using tester = trying((bot) => {
+    bot.command("ask", async (c) => {
+      await c.ask("Well?", { timeout: 5_000 }).catch(() => {
+        throw new RangeError("no answer");
+      });
+    });
+    bot.client.on("HANDLER_ERROR", ({ error }) => void failures.push(String(error)));
+  });
+  const room = await tester.room("alice");
+  await room.say("!ask");
+  await room.expect("Well?");
+  await tester.pass(6_000);
+  await room.expect("Sorry, that failed.");
+  await tester.settle();
+  assertEquals([failures, tester.logged.filter((line) => line.includes("RangeError: no answer")).length], [
+    [],
+    1,
+  ]);
+});
