@@ -8,6 +8,7 @@
 
 import { type HTTPAPI, Session, type Tokens } from "../api/http/mod.ts";
 import type { OptionNames } from "../errors/known_names.ts";
+import { UnknownTokenError } from "../errors/account_errcodes.ts";
 import { ValueError } from "../errors/matrix_error.ts";
 import { OAuthError } from "../errors/oauth_error.ts";
 import type { Store } from "../store/base/mod.ts";
@@ -169,15 +170,23 @@ async function finish(
   const { baseUrl } = http;
   const { accessToken } = tokens;
   const own = new Session(homeserver({ ...options, baseUrl }, { accessToken }));
-  const { user_id: mxid, device_id: device } = await own.whoami({ signal: options.signal });
-  const wrong = device !== deviceId
-    ? `device ${device ?? "of no name"}, not of ${deviceId}`
-    : options.mxid !== undefined && mxid !== options.mxid
-    ? `user ${mxid}, not of ${options.mxid}`
-    : undefined;
-  if (wrong !== undefined) {
+  const revoked = async (state: string): Promise<OAuthError> => {
     await server.revoke(accessToken, "access_token").catch(() => {}); // nobody will use it
-    throw strange("log in", `the token is that of ${wrong}`);
+    return strange("log in", state);
+  };
+  const { user_id: mxid, device_id: device } = await own.whoami({ signal: options.signal }).catch(
+    async (error) => {
+      if (!(error instanceof UnknownTokenError)) throw error;
+      throw await revoked(
+        "the homeserver does not accept the token; its server may not know the scopes of Matrix",
+      );
+    },
+  );
+  if (device !== deviceId) {
+    throw await revoked(`the token is that of device ${device ?? "of no name"}, not of ${deviceId}`);
+  }
+  if (options.mxid !== undefined && mxid !== options.mxid) {
+    throw await revoked(`the token is that of user ${mxid}, not of ${options.mxid}`);
   }
   const { metadata: { issuer }, clientId } = server;
   const kept = { baseUrl, mxid, deviceId, issuer, clientId };

@@ -193,3 +193,11 @@ Deno.test("A token of another device or user than was asked for is revoked, and 
     assertEquals(await Array.fromAsync(stage.store.list(["greenroom.oauth", "session"])), []);
   }
 });
+
+Deno.test("A token without the scopes of Matrix is revoked, and the error says what it may lack", async () => {
+  await using stage = new Stage();
+  stage.answer = ({ pathname }) =>
+    pathname.endsWith("/whoami") ? Response.json({ errcode: "M_UNKNOWN_TOKEN" }, { status: 401 }) : undefined;
+  const failure = await assertRejects(() => stage.login(), OAuthError, "scopes");
+  assertEquals([failure.code, stage.asked.at(-1)?.path], ["OAUTH_RESPONSE", "/oauth2/revoke"]);
+});
