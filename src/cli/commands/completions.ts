@@ -18,17 +18,16 @@ export function complete(commands: readonly CommandSpec[], { args, terminal }: I
 
 /** What may follow words: the next word of a command, or its options. */
 function following(commands: readonly CommandSpec[]): Map<string, string[]> {
-  const after = new Map<string, string[]>();
-  const add = (words: string, next: string) => {
-    const known = after.get(words) ?? [];
-    if (!known.includes(next)) after.set(words, [...known, next]);
-  };
-  for (const { name, options } of commands) {
+  const pairs = commands.flatMap(({ name, options }) => {
     const words = name.split(" ");
-    for (const [index, word] of words.entries()) add(words.slice(0, index).join(" "), word);
-    for (const option of [...Object.keys(options ?? {}), "help"]) add(name, `--${option}`);
-  }
-  return after;
+    const next = words.map((word, index) => [words.slice(0, index).join(" "), word] as const);
+    return [
+      ...next,
+      ...[...Object.keys(options ?? {}), "help"].map((option) => [name, `--${option}`] as const),
+    ];
+  });
+  const after = Map.groupBy(pairs, ([words]) => words);
+  return new Map([...after].map(([words, found]) => [words, [...new Set(found.map(([, next]) => next))]]));
 }
 
 function cases(commands: readonly CommandSpec[], line: (words: string, next: string) => string): string {
