@@ -22,6 +22,8 @@ export class ApplicationOperations {
   readonly #api: Readonly<Record<string, Operation>>;
   /** Those of syncing, which come in front of the others of their names. */
   readonly #syncing: Readonly<Record<string, Operation>>;
+  /** Those that have been read. */
+  readonly #made = new Map<string, Operation>();
 
   /**
    * @param api The operations.
@@ -44,8 +46,14 @@ export class ApplicationOperations {
     return [...names].filter((name) => !(name in RAW_NAMES));
   }
 
-  /** Makes one. */
-  make(name: string): Operation | undefined {
+  /** One of them, made when it is read first. */
+  get(name: string): Operation | undefined {
+    const made = this.#made.get(name) ?? this.#make(name);
+    if (made !== undefined) this.#made.set(name, made);
+    return made;
+  }
+
+  #make(name: string): Operation | undefined {
     const syncing = this.#syncing[name];
     const operation = this.#api[name];
     if (syncing !== undefined || operation === undefined) return syncing;
@@ -56,37 +64,33 @@ export class ApplicationOperations {
   /** Makes those that applications find apart. */
   raw(): RawAPI {
     return Object.fromEntries(
-      Object.keys(RAW_NAMES).map((name) => [name, this.make(name)]),
+      Object.keys(RAW_NAMES).map((name) => [name, this.get(name)]),
     ) as unknown as RawAPI;
   }
 }
 
 /**
- * Gives a class the operations of its instances; each becomes a member of an instance when it is read or set
- * there.
+ * Gives a class the operations of its instances, as getters, so that a subclass can override one and call that of
+ * `super`. What is set on an instance is the instance's own.
  *
  * @param prototype The class's.
  * @param names The names of the operations.
- * @param make Makes an operation of an instance.
+ * @param find Finds an operation of an instance: the same each time.
  */
 export function shareOperations<Of extends object>(
   prototype: Of,
   names: Iterable<string>,
-  make: (of: Of, name: string) => unknown,
+  find: (of: Of, name: string) => unknown,
 ): void {
-  const keep = (of: Of, name: string, value: unknown) => {
-    Object.defineProperty(of, name, { value, configurable: true, enumerable: true, writable: true });
-    return value;
-  };
   for (const name of names) {
     Object.defineProperty(prototype, name, {
       configurable: true,
       enumerable: true,
       get(this: Of) {
-        return keep(this, name, make(this, name));
+        return find(this, name);
       },
       set(this: Of, value: unknown) {
-        keep(this, name, value);
+        Object.defineProperty(this, name, { value, configurable: true, enumerable: true, writable: true });
       },
     });
   }

@@ -140,7 +140,7 @@ export class Client {
   static #shareOperations(operations: ApplicationOperations): void {
     if (Client.#sharesOperations) return;
     Client.#sharesOperations = true;
-    shareOperations(Client.prototype, operations.names, (client, name) => client.#operations.make(name));
+    shareOperations(Client.prototype, operations.names, (client, name) => client.#operations.get(name));
   }
 
   /**

@@ -3,6 +3,8 @@ import { Client, type ClientOptions, MemoryStore, ValueError } from "@greenroom/
 import { Bot, type BotOptions } from "@greenroom/matrix/bot";
 import { ClientEndedError } from "@greenroom/matrix/errors";
 import type { Dispatcher } from "@greenroom/matrix";
+import { Homeserver } from "@greenroom/matrix/testing";
+import type { WhoamiResponse } from "@greenroom/matrix/types";
 import { assertPending } from "../actors/kernel/support.ts";
 import { clientStage } from "./support/stage.ts";
 
@@ -116,6 +118,19 @@ Deno.test("addDispatcher() registers one of each type, removeDispatcher() unregi
   alice.removeDispatcher(Echo);
   alice.removeDispatcher(Echo);
   assertEquals([calls, alice.dispatchers.size], [["Client", "register", "unregister"], 0]);
+});
+
+Deno.test("A subclass overrides an operation, and calls the client's own by super, each time", async () => {
+  class Shouting extends Client {
+    override async whoami(): Promise<WhoamiResponse> {
+      return { ...await super.whoami(), device_id: "SHOUTING" };
+    }
+  }
+  await using homeserver = new Homeserver();
+  const { baseUrl, fetch } = homeserver;
+  const { accessToken } = homeserver.createUser("alice");
+  await using client = new Shouting({ baseUrl, fetch, accessToken });
+  for (let call = 0; call < 2; call++) assertEquals((await client.whoami()).device_id, "SHOUTING");
 });
 
 Deno.test("An operation is one function, which needs no client before it, and can be replaced for one client", async () => {
