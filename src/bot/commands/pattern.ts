@@ -101,6 +101,7 @@ export const COMMAND_HINTS = {
   options: 'the arguments in the pattern, "add <a> <b>", and their types in args',
   help: "description",
   adminOnly: 'access: "admins"',
+  ownerOnly: 'access: "admins"',
   admin: 'access: "admins"',
   minPower: "access: async (c) => await c.room.getPowerLevel(c.sender) >= 50",
   powerLevel: "access: async (c) => await c.room.getPowerLevel(c.sender) >= 50",

@@ -20,7 +20,6 @@ const LENGTH = 100_000;
 const MADE = [
   "src/appservice/own_users.ts", // the registration's, on IDs of users
   "src/appservice/registration.ts", // made to see whether it can be, and not used
-  "src/testing/rooms/event_rules.ts", // of push rules, in tests
   "src/testing/server/appservices.ts", // the registration's, in tests
 ];
 
