@@ -258,7 +258,10 @@ function put(block: Block, text: string, before: number, after: number): void {
 }
 
 function quoted(text: string): string {
-  return text.replace(/^\n+|\n+$/g, "").replace(/^/gm, "> ");
+  let [begin, end] = [0, text.length];
+  while (text[begin] === "\n") begin++;
+  while (end > begin && text[end - 1] === "\n") end--; // a regular expression would take quadratic time
+  return text.slice(begin, end).replace(/^/gm, "> ");
 }
 
 /** A list whose text stands in a column beside the marks, and the line breaks before it, at least. */

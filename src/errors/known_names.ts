@@ -18,7 +18,11 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   ...{ markdown: "html", parse_mode: "html", parseMode: "html" },
   ...{ autojoin: "autoJoin", notice: "msgtype", alias: "aliasLocalpart", invite: "invitees" },
   ...{ encrypted: "initialState", deviceDisplayName: "deviceName", initialDeviceDisplayName: "deviceName" },
-  ...{ initial_device_display_name: "deviceName", commandPrefix: "prefix", room_alias_name: "aliasLocalpart" },
+  ...{
+    initial_device_display_name: "deviceName",
+    commandPrefix: "prefix",
+    room_alias_name: "aliasLocalpart",
+  },
   ...{ name: "fileName filename", alt: "caption", method: "resizeMethod" },
 };
 

@@ -6,7 +6,7 @@
  */
 
 import { abortable } from "@std/async/abortable";
-import { fillPath, queryString } from "../api/http/mod.ts";
+import { checkedBaseUrl, fillPath, queryString } from "../api/http/mod.ts";
 import type { Client } from "../client/client.ts";
 import { checkFunction, checkOptions } from "../errors/known_names.ts";
 import { strange } from "./authorization_server.ts";
@@ -46,7 +46,7 @@ export function getSsoRedirectUrl(baseUrl: string | URL, options: SsoRedirectOpt
   const { redirectUrl, idpId, action } = options;
   const all = "/_matrix/client/v3/login/sso/redirect";
   const path = idpId === undefined ? all : fillPath(`${all}/{idpId}`, { idpId });
-  return `${String(baseUrl).replace(/\/+$/, "")}${path}${queryString({ redirectUrl, action })}`;
+  return `${checkedBaseUrl(baseUrl)}${path}${queryString({ redirectUrl, action })}`;
 }
 
 /** Options of {@linkcode loginBySso}. */

@@ -15,12 +15,17 @@ interface Account extends AsyncDisposable {
   readonly client: Client;
 }
 
+/** The address as clients have it, without a slash at its end. */
+function baseUrlOf(address: string): string {
+  return new Client({ baseUrl: address, log: false }).api.baseUrl;
+}
+
 /** The address of a homeserver, by its address or server name. */
 export async function addressOf(given: string): Promise<string> {
-  if (/^https?:\/\//i.test(given)) return given.replace(/\/+$/, "");
+  if (/^https?:\/\//i.test(given)) return baseUrlOf(given);
   try {
     const found = await Client.discover(given, { log: false });
-    return (found ?? `https://${given}`).replace(/\/+$/, "");
+    return baseUrlOf(found ?? `https://${given}`);
   } catch (cause) {
     if (!(cause instanceof MatrixError)) throw cause;
     throw new CliError(
