@@ -27,6 +27,8 @@ import { medianRatio } from "./support/statistics.ts";
 
 const ROUNDS = Number(Deno.args.find((arg) => arg.startsWith("--rounds="))?.slice(9) ?? 3);
 const COMMIT = Deno.args.find((arg) => arg.startsWith("--baseline="))?.slice(11) ?? BASELINE;
+/** A young generation so large that no job pays for what the one before it has left behind. */
+const LARGE_YOUNG = ",--min-semi-space-size=64,--semi-space-growth-factor=1";
 /** What a row may be, × the baseline. */
 const MOST = { cpu: 1.1, wall: 1.3, memory: 1.1, bytes: 1.02 } as const;
 const STARTS = 5;
@@ -111,11 +113,13 @@ async function main(): Promise<boolean> {
   await using stub = await Stub.start([]);
   console.log(`× ${COMMIT.slice(0, 8)}: more is slower, or larger`);
   const pair = (entrant: Entrant): Pair => [baseline.entrant(entrant), entrant];
+  const jobPair = ({ args, ...rest }: Entrant): Pair =>
+    pair({ ...rest, args: args.map((arg) => arg.startsWith("--v8-flags=") ? arg + LARGE_YOUNG : arg) });
   const slower: Row[] = [];
   for (const [plan, ...flags] of [["play"], ["crypt", "--encrypted=yes"]] as [PlanName, ...string[]][]) {
     for (const entrant of greenroom(...flags).slice(0, 2)) {
-      const rows = await slowerRows((times) => jobRows(stub, plan, pair(entrant), times * ROUNDS));
-      if (rows.length > 0) console.log(await profileTable(stub.url, pair(entrant)));
+      const rows = await slowerRows((times) => jobRows(stub, plan, jobPair(entrant), times * ROUNDS));
+      if (rows.length > 0) console.log(await profileTable(stub.url, jobPair(entrant)));
       slower.push(...rows);
     }
   }
