@@ -129,6 +129,7 @@ Deno.test("listen prints what is said, decrypted, and nothing that moves a termi
   assert(heard.text.startsWith("\x1b[2J"));
   assert(!text.includes("\x1b"));
   listener.kill("SIGINT");
-  await Promise.all([listener.stdin.close(), lines.cancel(), errors.cancel()]);
+  await listener.stdin.close();
+  for (const output of [lines, errors]) while (!(await output.read()).done); // a pipe that is closed ends it otherwise
   assertEquals((await listener.status).code, 130);
 });
