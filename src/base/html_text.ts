@@ -1,5 +1,6 @@
 /**
- * HTML as plain text. A parser takes it apart that reads HTML as browsers do.
+ * HTML as plain text. A parser takes it apart that reads HTML as browsers do. The library `html-to-text` writes the
+ * same, and would be a tenth of what a bundled client weighs; a property compares the two.
  *
  * @module
  */
