@@ -75,9 +75,7 @@ export function clientOf(options: BotOptions | HostedBotOptions | ClientBotOptio
       await account?.renewed?.(tokens, used) ?? await onTokensRefreshed?.(tokens, used),
     findTokens: async (ended) =>
       account === undefined ? await findTokens?.(ended) : await account.find(client, ended),
-    revokeTokens: account?.revoke === undefined
-      ? options.revokeTokens
-      : () => account.revoke?.() ?? Promise.resolve(),
+    revokeTokens: account?.revoke === undefined ? options.revokeTokens : () => account.revoke?.(),
   });
   const ownStore = store instanceof LazyStore ? store : undefined;
   return { client, host: undefined, account, store: given, ownStore, log };

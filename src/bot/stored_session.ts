@@ -17,8 +17,8 @@ export interface Account {
   find(client: Client, ended: EndedTokens): Promise<Tokens | undefined>;
   /** Keeps tokens that the client has renewed; it may return others to go on with. */
   renewed?(tokens: Tokens, used: Tokens): Promise<Tokens | undefined>;
-  /** Ends the session. */
-  revoke?(): Promise<void>;
+  /** Ends the session; undefined: there is none. */
+  revoke?(): Promise<void> | undefined;
 }
 
 /** What of a stored session has to be known. */
@@ -77,7 +77,7 @@ export class StoredSession implements Account {
   }
 
   /** Ends the session. */
-  async revoke(): Promise<void> {
-    await this.#session?.logout();
+  revoke(): Promise<void> | undefined {
+    return this.#session?.logout();
   }
 }

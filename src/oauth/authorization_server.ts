@@ -131,6 +131,12 @@ export class AuthorizationServer {
     });
   }
 
+  /** Ends the session that tokens belong to. */
+  async revokeAll({ accessToken, refreshToken }: Tokens): Promise<void> {
+    if (refreshToken === undefined) await this.revoke(accessToken, "access_token");
+    else await this.revoke(refreshToken, "refresh_token");
+  }
+
   async #ask<Result>(
     action: string,
     signal: AbortSignal | undefined,
@@ -230,7 +236,8 @@ async function explained(library: Library, error: unknown, action: string): Prom
   }
   if (error instanceof library.WWWAuthenticateChallengeError) {
     const body = await error.response.json().catch(() => ({}));
-    return refused(action, String(body.error ?? "invalid_client"), body.error_description);
+    if (typeof body.error === "string") return refused(action, body.error, body.error_description);
+    return strange(action, "the answer is 401, without an error of OAuth 2.0"); // as a proxy has it
   }
   return strange(
     action,

@@ -112,7 +112,13 @@ function checkedAuthorization(
   if (user_code.length > MAX_USER_CODE || printable(user_code) !== user_code) {
     throw strange("log in by device code", "the code for the user is none that can be typed in");
   }
-  return { user_code, verification_uri, verification_uri_complete, expires_in };
+  const href = (url: string) => new URL(url).href; // without what moves a terminal's cursor
+  return {
+    user_code,
+    verification_uri: href(verification_uri),
+    verification_uri_complete: verification_uri_complete && href(verification_uri_complete),
+    expires_in,
+  };
 }
 
 /** A code that the user was shown. */

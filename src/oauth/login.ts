@@ -157,7 +157,7 @@ async function hashOf(text: string): Promise<string> {
   return new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text))).toHex();
 }
 
-/** Makes sure whose the tokens are, and keeps them. */
+/** Makes sure whose the tokens are, and keeps them. What comes to nothing is revoked: nobody will use it. */
 async function finish(
   { tokens, server, deviceId, http }: {
     readonly tokens: Tokens;
@@ -167,28 +167,28 @@ async function finish(
   },
   options: OAuthLoginOptions,
 ): Promise<OAuthSession> {
-  const { baseUrl } = http;
-  const { accessToken } = tokens;
-  const own = new Session(homeserver({ ...options, baseUrl }, { accessToken }));
-  const revoked = async (state: string): Promise<OAuthError> => {
-    await server.revoke(accessToken, "access_token").catch(() => {}); // nobody will use it
-    return strange("log in", state);
-  };
-  const { user_id: mxid, device_id: device } = await own.whoami({ signal: options.signal }).catch(
-    async (error) => {
-      if (!(error instanceof UnknownTokenError)) throw error;
-      throw await revoked(
+  try {
+    const { baseUrl } = http;
+    const { mxid, signal } = options;
+    const { accessToken } = tokens;
+    const own = new Session(homeserver({ ...options, baseUrl }, { accessToken }));
+    const { user_id: user, device_id: device = "of no name" } = await own.whoami({ signal });
+    if (device !== deviceId) {
+      throw strange("log in", `the token is that of device ${device}, not of ${deviceId}`);
+    }
+    if (mxid !== undefined && user !== mxid) {
+      throw strange("log in", `the token is that of user ${user}, not of ${mxid}`);
+    }
+    const { metadata: { issuer }, clientId } = server;
+    const session = { baseUrl, mxid: user, deviceId, issuer, clientId, tokens };
+    return await OAuthSession[BEGIN](session, options);
+  } catch (error) {
+    await server.revokeAll(tokens).catch(() => {});
+    throw error instanceof UnknownTokenError
+      ? strange(
+        "log in",
         "the homeserver does not accept the token; its server may not know the scopes of Matrix",
-      );
-    },
-  );
-  if (device !== deviceId) {
-    throw await revoked(`the token is that of device ${device ?? "of no name"}, not of ${deviceId}`);
+      )
+      : error;
   }
-  if (options.mxid !== undefined && mxid !== options.mxid) {
-    throw await revoked(`the token is that of user ${mxid}, not of ${options.mxid}`);
-  }
-  const { metadata: { issuer }, clientId } = server;
-  const kept = { baseUrl, mxid, deviceId, issuer, clientId };
-  return await OAuthSession[BEGIN]({ ...kept, tokens }, options);
 }

@@ -204,6 +204,7 @@ export class OAuthSession {
   ): Promise<Tokens | undefined> {
     const record = await this.#kept.keep(turn, tokens);
     this.#unsaved = undefined;
+    if (record === undefined) await this.#server?.revokeAll(tokens).catch(() => {}); // the session was ended before
     return record && this.#given(record);
   }
 
@@ -260,9 +261,7 @@ export class OAuthSession {
         this.#log.warn("The tokens can't be revoked: the homeserver has another authorization server by now");
       } else {
         needsEndpoint(server.metadata, "revocation_endpoint", "end the session in the account management");
-        const { accessToken, refreshToken } = kept.value.tokens;
-        if (refreshToken !== undefined) await server.revoke(refreshToken, "refresh_token");
-        else await server.revoke(accessToken, "access_token");
+        await server.revokeAll(this.#unsaved?.tokens ?? kept.value.tokens);
       }
       if (await this.#kept.forget(kept)) return; // else another process has refreshed the tokens
     }

@@ -1,6 +1,7 @@
 import { assertEquals } from "@std/assert";
+import { MemoryStore } from "@greenroom/matrix";
 import { Bot } from "@greenroom/matrix/bot";
-import { BotTester } from "@greenroom/matrix/testing";
+import { BotTester, Homeserver } from "@greenroom/matrix/testing";
 
 /** A bot with some functions. */
 function trying(
@@ -58,4 +59,14 @@ Deno.test("A conversation takes answers of its user alone, survives restarts at 
   await room.say("33");
   await room.expectNothing();
   assertEquals(once, 1);
+});
+
+Deno.test("A bot with a store alone that its program has logged in is logged out at the homeserver", async () => {
+  await using homeserver = new Homeserver();
+  homeserver.createUser("bot", { password: "tea" });
+  const { baseUrl, fetch } = homeserver;
+  await using bot = new Bot({ baseUrl, fetch, mxid: "@bot:localhost", store: new MemoryStore(), log: false });
+  await bot.client.login({ password: "tea" });
+  await bot.client.logout();
+  assertEquals(homeserver.requests.filter("POST", "/logout").length, 1);
 });

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { Client } from "@greenroom/matrix";
-import { PASSWORD, Place } from "./support/greenroom.ts";
+import { Output, PASSWORD, Place, startGreenroom } from "./support/greenroom.ts";
 
 /** The token in `.env`. */
 async function tokenOf(place: Place): Promise<string> {
@@ -141,4 +141,20 @@ Deno.test("Where nobody can be asked, the login says how to hand over the passwo
   const { code, stderr } = await place.run(["login", `--homeserver=${place.url}`]);
   assertEquals(code, 2);
   assertStringIncludes(stderr, "--password-stdin");
+});
+
+Deno.test("Where the server has single sign-on alone, the login shows where the browser begins, and Ctrl-C ends it", async () => {
+  await using place = await Place.make();
+  await place.makeBot();
+  using _ = place.homeserver.faults.add({
+    kind: "body",
+    body: { flows: [{ type: "m.login.sso" }] },
+    match: { method: "GET", path: /\/login$/ },
+  });
+  const login = startGreenroom(["login", `--homeserver=${place.url}`], { cwd: place.folder });
+  const shown = new Output(login.stderr);
+  await shown.until(/Open \S+\/login\/sso\/redirect\S+ in a browser/);
+  login.kill("SIGINT");
+  await Promise.all([login.stdin.close(), login.stdout.cancel()]);
+  assertEquals((await login.status).code, 130, await shown.all);
 });

@@ -276,3 +276,19 @@ Deno.test("No error and no log line repeats a token, though the server does", as
   assert(said.includes("invalid_grant"));
   assertEquals([refreshToken, accessToken].filter((token) => said.includes(token)), []);
 });
+
+Deno.test("A 401 of a proxy ends no session: the refresh is tried again", async () => {
+  await using stage = new Stage();
+  const session = await stage.login();
+  stage.answer = ({ pathname }) =>
+    pathname.endsWith("/token")
+      ? new Response("<html>", {
+        status: 401,
+        headers: { "www-authenticate": "Basic", "content-type": "text/html" },
+      })
+      : undefined;
+  const before = await kept(stage.store);
+  await assertRejects(() => session.renew(before.accessToken), NetworkError);
+  stage.answer = () => undefined;
+  assert(await session.renew(before.accessToken) !== undefined);
+});

@@ -154,7 +154,7 @@ export class HTTPAPI {
   }
 
   /** What ends the session in place of the homeserver; undefined: nothing does. */
-  get revokeTokens(): (() => Promise<void>) | undefined {
+  get revokeTokens(): (() => Promise<void> | undefined) | undefined {
     return this.#options.revokeTokens;
   }
 

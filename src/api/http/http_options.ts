@@ -83,9 +83,9 @@ export interface HTTPAPIOptions {
   findTokens?: FindTokens;
   /**
    * Ends the session when the client logs out, where its tokens are not those of `login()`: an OAuth 2.0 server
-   * has no other logout. Default: the homeserver is asked to end it.
+   * has no other logout. Default, and where it returns undefined: the homeserver is asked to end it.
    */
-  revokeTokens?: () => Promise<void>;
+  revokeTokens?: () => Promise<void> | undefined;
   /** What sends the requests. Default: the global `fetch`. */
   fetch?: typeof fetch;
   /**

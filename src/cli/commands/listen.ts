@@ -5,7 +5,7 @@
  */
 
 import type { RoomID } from "../../../types.ts";
-import type { Input } from "../io/mod.ts";
+import { type Input, shown } from "../io/mod.ts";
 import { openEncrypted, readSettings } from "../project/mod.ts";
 import { roomOf } from "./rooms.ts";
 
@@ -32,18 +32,19 @@ export async function run({ args, flags, terminal }: Input): Promise<void> {
     terminal.print(`${heard.time}  ${heard.roomId}  ${heard.sender}  ${shown(heard.text ?? heard.type)}`);
   };
   client.on("m.room.message", ({ room_id, event_id, sender, origin_server_ts, type, content }) => {
-    const time = new Date(origin_server_ts).toISOString();
+    const time = timeOf(origin_server_ts);
     say({ roomId: room_id, eventId: event_id, sender, time, type, text: content.body, content });
   });
   client.on("UNDECRYPTABLE", ({ event: { room_id, event_id, sender, origin_server_ts } }) => {
-    const time = new Date(origin_server_ts).toISOString();
+    const time = timeOf(origin_server_ts);
     say({ roomId: room_id, eventId: event_id, sender, time, type: "m.room.encrypted" });
   });
   terminal.note("Listening until Ctrl-C. What is shown here the bot does not answer when it runs again.");
   await client.start({ ignoreInitialSync: true, signals: true });
 }
 
-/** Messages of others may move the cursor: what is no text is not written to a terminal. */
-function shown(text: string): string {
-  return text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, " ");
+/** When it was sent, as its server says: an ISO date, or a number that is none. */
+function timeOf(timestamp: number): string {
+  const date = new Date(timestamp);
+  return Number.isNaN(date.getTime()) ? String(timestamp) : date.toISOString();
 }

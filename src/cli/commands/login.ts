@@ -116,7 +116,10 @@ async function setUp(
 /** Ends something by Ctrl-C in good order: between prompts, which take it themselves. */
 async function untilInterrupted(act: (signal: AbortSignal) => Promise<void>): Promise<void> {
   const abort = new AbortController();
-  const interrupt = () => abort.abort(new CancelledError());
+  const interrupt = () => {
+    if (abort.signal.aborted) Deno.exit(130); // what is under way does not end by the first
+    abort.abort(new CancelledError());
+  };
   Deno.addSignalListener("SIGINT", interrupt);
   try {
     await act(abort.signal);
@@ -168,11 +171,12 @@ async function askRecoveryKey(
   terminal: Terminal,
 ): Promise<VerificationReport | undefined> {
   for (;;) {
-    const typed = await terminal.askSecret({
+    const answer = await terminal.askSecret({
       message: "The account has a recovery key, of Element for one. The recovery key? (Enter: go on without)",
       otherwise: `put it into ${keyPath}`,
       optional: true,
     });
+    const typed = answer.trim();
     if (typed === "") return undefined;
     try {
       const report = await crypto.ensureVerified({ recoveryKey: typed });

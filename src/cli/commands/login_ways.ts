@@ -4,10 +4,10 @@
  * @module
  */
 
-import { Client, MatrixRequestError, matrixToUrl, type Store } from "../../../mod.ts";
-import { UnrecognizedError } from "../../../errors.ts";
+import { Client, type Store } from "../../../mod.ts";
+import { OAuthError, UnrecognizedError } from "../../../errors.ts";
 import type { LoginFlow, UserID } from "../../../types.ts";
-import { CliError, STATUS, type Terminal } from "../io/mod.ts";
+import { CliError, shown, STATUS, type Terminal } from "../io/mod.ts";
 import { tokensOf } from "../project/mod.ts";
 
 /** A login of the bot's own. */
@@ -37,7 +37,7 @@ export interface LoginPlace {
 
 /** Takes over a token. */
 export async function byToken({ baseUrl, user, terminal }: LoginPlace): Promise<Login> {
-  const token = await terminal.readLine("the access token");
+  const token = (await terminal.readLine("the access token")).trim();
   await using client = plainClient(baseUrl, token);
   const { user_id, device_id } = await client.whoami();
   if (user !== undefined && user !== user_id) {
@@ -93,7 +93,7 @@ function offered(flows: readonly LoginFlow[]): string {
     name
   );
   const types = flows.map(({ type }) => type).join(", ") || "nothing that it names";
-  return providers.length === 0 ? types : `${types} (${providers.join(", ")})`;
+  return shown(providers.length === 0 ? types : `${types} (${providers.join(", ")})`);
 }
 
 async function byPassword(client: Client, place: LoginPlace, isPiped: boolean): Promise<Login> {
@@ -110,25 +110,23 @@ async function byPassword(client: Client, place: LoginPlace, isPiped: boolean): 
 async function byDeviceCode(
   { baseUrl, user, store, terminal, signal }: LoginPlace,
 ): Promise<Login | undefined> {
-  const { getAuthMetadata, loginByDeviceCode } = await import("../../oauth/mod.ts");
+  const { loginByDeviceCode } = await import("../../oauth/mod.ts");
   try {
-    const { device_authorization_endpoint } = await getAuthMetadata({ baseUrl, log: false });
-    if (device_authorization_endpoint === undefined) return undefined;
+    const { mxid, deviceId } = await loginByDeviceCode({
+      ...{ baseUrl, mxid: user, store, signal, log: false, clientName: DEVICE_NAME },
+      clientUri: "https://matrix.to/", // servers want a page with a plain path
+      onUserCode: ({ verification_uri, verification_uri_complete, user_code }) => {
+        terminal.note(
+          `Open ${verification_uri_complete ?? verification_uri} on any device, and log in as ${user}.`,
+        );
+        terminal.note(`The code is ${user_code}`);
+      },
+    });
+    return { baseUrl, user: mxid, deviceId, token: undefined, isNew: true };
   } catch (error) {
-    if (error instanceof MatrixRequestError) return undefined;
+    if (error instanceof OAuthError && error.code === "OAUTH_UNSUPPORTED") return undefined;
     throw error;
   }
-  const { mxid, deviceId } = await loginByDeviceCode({
-    ...{ baseUrl, mxid: user, store, signal, log: false, clientName: DEVICE_NAME },
-    clientUri: user === undefined ? undefined : matrixToUrl({ id: user }), // a page about the bot
-    onUserCode: ({ verification_uri, verification_uri_complete, user_code }) => {
-      terminal.note(
-        `Open ${verification_uri_complete ?? verification_uri} on any device, and log in as ${user}.`,
-      );
-      terminal.note(`The code is ${user_code}`);
-    },
-  });
-  return { baseUrl, user: mxid, deviceId, token: undefined, isNew: true };
 }
 
 /** By a browser on this machine. */

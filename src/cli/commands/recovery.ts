@@ -27,7 +27,7 @@ export async function check({ flags, terminal }: Input): Promise<void> {
   if (key === undefined) throw new CliError(NO_KEY, STATUS.NOT_LOGGED_IN);
   await using account = await openPlain(settings);
   try {
-    using storage = await account.client.secretStorage.open({ recoveryKey: key });
+    using storage = await account.client.secretStorage.open({ recoveryKey: key.trim() });
     terminal.print(`The recovery key is right: it opens ${(await storage.names()).length} secrets`);
   } catch (error) {
     if (!(error instanceof SecretStorageError)) throw error;

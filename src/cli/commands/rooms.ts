@@ -6,7 +6,7 @@
 
 import { type Client, isRoomAlias, isRoomId, NotFoundError } from "../../../mod.ts";
 import type { RoomID } from "../../../types.ts";
-import { type Input, UsageError } from "../io/mod.ts";
+import { type Input, shown, UsageError } from "../io/mod.ts";
 import { openEncrypted, openPlain, readSettings } from "../project/mod.ts";
 
 /** Lists the rooms that the bot is in, also while it runs. */
@@ -30,7 +30,9 @@ export async function rooms({ flags, terminal }: Input): Promise<void> {
       continue;
     }
     const lock = room.isEncrypted ? "encrypted" : "clear";
-    terminal.print(`${roomId}  ${lock.padEnd(9)}  ${String(room.members).padStart(5)}  ${room.name ?? "–"}`);
+    terminal.print(
+      `${roomId}  ${lock.padEnd(9)}  ${String(room.members).padStart(5)}  ${shown(room.name ?? "–")}`,
+    );
   }
 }
 
@@ -43,7 +45,7 @@ export async function members({ args, flags, terminal }: Input): Promise<void> {
     const [userId, { display_name: displayname }] of Object.entries(await client.getJoinedMembers(roomId))
   ) {
     terminal.print(
-      flags.has("json") ? JSON.stringify({ userId, displayname }) : `${userId}  ${displayname ?? "–"}`,
+      flags.has("json") ? JSON.stringify({ userId, displayname }) : `${userId}  ${shown(displayname ?? "–")}`,
     );
   }
 }

@@ -21,4 +21,4 @@ export {
   statusOf,
   UsageError,
 } from "./failure.ts";
-export { Terminal } from "./terminal.ts";
+export { shown, Terminal } from "./terminal.ts";

@@ -63,7 +63,7 @@ export class Terminal {
   /** Asks for a secret, which is not shown. @throws {UsageError} If nobody can be asked. */
   async askSecret(question: Question): Promise<string> {
     const { password } = await this.#prompts(question);
-    return await this.#answer(question, password);
+    return await this.#answer({ ...question, isSecret: true }, password);
   }
 
   /** Asks for yes or no. @throws {UsageError} If nobody can be asked. */
@@ -82,7 +82,7 @@ export class Terminal {
     if (done === true || value.trim() === "") {
       throw new UsageError(`Cannot read ${what}: standard input has no more lines`);
     }
-    return value.trim();
+    return value.replace(/\r$/, "");
   }
 
   /** Reads all of standard input. @throws {UsageError} If a person would have to type it. */
@@ -105,7 +105,7 @@ export class Terminal {
   }
 
   async #answer(
-    { message, placeholder, optional = false, check }: Question,
+    { message, placeholder, optional = false, isSecret = false, check }: Question & { isSecret?: boolean },
     prompt: typeof import("@clack/prompts").text,
   ): Promise<string> {
     const validate = (given = ""): string | undefined => {
@@ -118,7 +118,7 @@ export class Terminal {
     };
     const answer = await prompt({ message, placeholder, validate, output: process.stderr });
     if (typeof answer === "symbol") throw new CancelledError();
-    return answer?.trim() ?? "";
+    return (isSecret ? answer : answer?.trim()) ?? ""; // a password may begin with a space
   }
 }
 
@@ -141,4 +141,9 @@ async function* lines(stream: ReadableStream<Uint8Array<ArrayBuffer>>): AsyncGen
     yield* found;
   }
   if (rest !== "") yield rest;
+}
+
+/** What others have written, without what moves the cursor of a terminal. */
+export function shown(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, " ");
 }
