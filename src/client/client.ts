@@ -565,6 +565,7 @@ import type {
   LoginFlow,
   LoginResponse,
   LoginTokenResponse,
+  ServerFeature,
   VersionsResponse,
   WhoamiResponse,
 } from "../types/api/login.ts";
@@ -2819,6 +2820,26 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * ```
    */
   versions(options?: RequestOptions): Promise<VersionsResponse>;
+
+  /**
+   * Whether the homeserver supports a version of the specification, or a feature of a proposal. The client
+   * remembers the answer of the homeserver; {@linkcode SessionAPI.versions} asks again.
+   *
+   * @param feature A version, such as `v1.11`: then a later one counts, too. Or the name of a feature, which
+   *   counts if the homeserver says that it is on.
+   * @param options Request options.
+   * @throws {ValueError} If the name is empty.
+   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientversions | GET /versions}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function canDelay(client: Client): Promise<boolean> {
+   *   return await client.supports("org.matrix.msc4140");
+   * }
+   * ```
+   */
+  supports(feature: ServerFeature, options?: RequestOptions): Promise<boolean>;
 
   /**
    * Asks whose the token is.

@@ -101,6 +101,7 @@ export const BEYOND_CONTRACT: Readonly<Record<string, readonly (readonly unknown
   }]],
   uploadSignatures: [[{ "@alice:example.org": { DEV: deviceKeys } }]],
   listAccountData: [[]],
+  supports: [["v1.11"], ["org.matrix.msc4140"]],
   getKeyBackupVersion: [[], [{ version: "1" }]],
   createKeyBackupVersion: [[backup]],
   updateKeyBackupVersion: [["1", backup]],

@@ -14,12 +14,13 @@ import { eventually, refused } from "./support/wait.ts";
 export const session: readonly Operation[] = [
   {
     name: "versions() and getLoginFlows() tell without a login what the homeserver can do",
-    covers: ["versions", "getLoginFlows"],
+    covers: ["versions", "supports", "getLoginFlows"],
     async run(scene) {
       const stranger = scene.client();
       const { versions, unstable_features } = await stranger.versions();
       assert(versions.includes("v1.11") && versions.includes("v1.15"));
       assert(unstable_features === undefined || typeof unstable_features === "object");
+      assert(await stranger.supports("v1.11") && !await stranger.supports("org.example.none"));
       const flows = await stranger.getLoginFlows();
       assert(flows.some(({ type }) => type === "m.login.password"));
     },

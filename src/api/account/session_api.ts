@@ -1,6 +1,8 @@
 /**
  * Logging in and out, and asking who one is and what the server can do.
  *
+ * Over 300 lines because half of it is the documentation of what applications see.
+ *
  * @see {@link https://spec.matrix.org/v1.16/client-server-api/#client-authentication | Client authentication}
  * @module
  */
@@ -11,6 +13,7 @@ import type {
   LoginFlow,
   LoginResponse,
   LoginTokenResponse,
+  ServerFeature,
   UserIdentifier,
   VersionsResponse,
   WhoamiResponse,
@@ -99,6 +102,26 @@ export interface SessionAPI {
    * ```
    */
   versions(options?: RequestOptions): Promise<VersionsResponse>;
+
+  /**
+   * Whether the homeserver supports a version of the specification, or a feature of a proposal. The client
+   * remembers the answer of the homeserver; {@linkcode SessionAPI.versions} asks again.
+   *
+   * @param feature A version, such as `v1.11`: then a later one counts, too. Or the name of a feature, which
+   *   counts if the homeserver says that it is on.
+   * @param options Request options.
+   * @throws {ValueError} If the name is empty.
+   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientversions | GET /versions}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function canDelay(client: Client): Promise<boolean> {
+   *   return await client.supports("org.matrix.msc4140");
+   * }
+   * ```
+   */
+  supports(feature: ServerFeature, options?: RequestOptions): Promise<boolean>;
 
   /**
    * Asks whose the token is.
@@ -224,6 +247,12 @@ export function sessionAPI(session: Session): SessionAPI {
   const { http } = session;
   return {
     versions: (options) => session.versions(options),
+    async supports(feature, options) {
+      if (typeof feature !== "string" || feature === "") {
+        throw new ValueError("Cannot say what the server supports: the feature has no name");
+      }
+      return await session.supports(feature, feature, options);
+    },
     whoami: (options) => session.whoami(options),
     getLoginFlows: (options) => http[CALL](flows, { path: {} }, options),
     async login(options = {}) {

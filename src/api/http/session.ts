@@ -138,7 +138,7 @@ export class Session {
    */
   async supports(version: string, unstableFeature?: string, options?: RequestOptions): Promise<boolean> {
     const found = this.#versions ?? await this.versions(options);
-    return atLeast(found.versions, version) ||
+    return atLeast(found.versions, version) || found.versions.includes(version) ||
       (unstableFeature !== undefined && found.unstable_features?.[unstableFeature] === true);
   }
 
@@ -232,7 +232,7 @@ function isStrange(error: unknown): boolean {
  */
 function atLeast(versions: readonly unknown[], wanted: string): boolean {
   const floor = ordinal(wanted);
-  return versions.some((version) => ordinal(version) >= floor);
+  return floor >= 0 && versions.some((version) => ordinal(version) >= floor);
 }
 
 /**

@@ -200,3 +200,24 @@ export interface VersionsResponse {
   /** Which features of proposals the server supports; not the ones that are missing. */
   unstable_features?: { [feature: string]: boolean };
 }
+
+/**
+ * What a homeserver may support: a version of the specification, such as `v1.11`, or a feature of a
+ * proposal under the name that `/versions` has for it. Any other name can be asked for, too.
+ */
+export type ServerFeature = Open<
+  | `v1.${number}`
+  | "com.beeper.msc4169"
+  | "fi.mau.msc2815"
+  | "io.element.e2ee_forced.private"
+  | "io.element.e2ee_forced.public"
+  | "org.matrix.msc3391"
+  | "org.matrix.msc3881"
+  | "org.matrix.msc3916.stable"
+  | "org.matrix.msc4140"
+  | "org.matrix.msc4306"
+  | "org.matrix.msc4354"
+  | "org.matrix.simplified_msc3575"
+  | "uk.half-shot.msc2666.query_mutual_rooms.stable"
+  | "uk.tcpip.msc4133.stable"
+>;

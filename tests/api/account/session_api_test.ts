@@ -215,3 +215,27 @@ Deno.test("getLoginFlows(), versions() and whoami() hand out what the server say
   assertEquals(await whoami(), { user_id: "@alice:example.org", device_id: "DEV" });
   assert(!requests[0]?.headers.has("authorization"));
 });
+
+Deno.test("supports() knows versions, those before them, and features that are on", async () => {
+  const { api: { supports }, requests } = api({
+    [VERSIONS]: {
+      versions: ["r0.6.1", "v1.15"],
+      unstable_features: { "org.matrix.msc4140": true, "org.matrix.msc4306": false },
+    },
+  });
+  const asked = [
+    "v1.11",
+    "v1.15",
+    "v1.16",
+    "r0.6.1",
+    "r0.5.0",
+    "org.matrix.msc4140",
+    "org.matrix.msc4306",
+    "x",
+  ];
+  const found = [];
+  for (const feature of asked) if (await supports(feature)) found.push(feature);
+  assertEquals(found, ["v1.11", "v1.15", "r0.6.1", "org.matrix.msc4140"]);
+  assertEquals(requests.length, 1);
+  await assertRejects(() => supports(""), ValueError, "no name");
+});
