@@ -170,7 +170,7 @@ export class EngineRunner {
     if (events.length === 0) return;
     this.noteRecovered(events);
     this.onRecovered?.(events);
-    this.#options.dispatcher.recover(events).catch((error) => {
+    this.#options.dispatcher.recover({ events }).catch((error) => {
       this.log.warn("Could not deliver events that can be read now", { error: String(error) });
     });
   }

@@ -6,7 +6,9 @@
  * @module
  */
 
+import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
+import type { HandlerSpans, TraceParent } from "../../base/telemetry.ts";
 import { HandlerCall } from "../../base/handler_call.ts";
 import { placeOf } from "../../base/own_code.ts";
 import { ClientEndedError } from "../../errors/matrix_error.ts";
@@ -84,6 +86,8 @@ export class Deliverer {
   #hasCutOff = false;
   /** Whether what has settled is recorded. */
   #records = true;
+  /** Makes handlers spans, if somebody traces. */
+  #spans: HandlerSpans | undefined;
 
   /**
    * @param registry The handlers.
@@ -107,6 +111,16 @@ export class Deliverer {
   /** What settles is not recorded any more: no handler begins that will be called again. */
   endRecords(): void {
     this.#records = false;
+  }
+
+  /** Has each handler be a span, from now on. */
+  async trace(clock: Clock): Promise<void> {
+    this.#spans ??= new (await import("../../base/telemetry.ts")).HandlerSpans(clock);
+  }
+
+  /** Delivers as part of a span that was begun elsewhere; undefined: of none. */
+  within<Result>(trace: TraceParent | undefined, deliver: () => Result): Result {
+    return trace === undefined || this.#spans === undefined ? deliver() : this.#spans.within(trace, deliver);
   }
 
   /** Whether an event has handlers. */
@@ -222,7 +236,7 @@ export class Deliverer {
   }
 
   #call(entry: HandlerEntry, data: Delivered, scope: DeliveryScope | undefined): Promise<Ending> | undefined {
-    const handler = entry.handler as Handler;
+    const handler = this.#spans?.of(entry.type, data, entry.handler as Handler) ?? entry.handler as Handler;
     if (this.#isLate(scope)) return Promise.resolve("cut off");
     const call = this.#callOf(data, scope);
     if (entry.session !== undefined) {

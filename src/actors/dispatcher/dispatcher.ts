@@ -8,6 +8,7 @@
 
 import type { RecoveredEvent } from "../../crypto/megolm/mod.ts";
 import type { Clock } from "../../base/clock.ts";
+import type { TraceParent } from "../../base/telemetry.ts";
 import type { Logger } from "../../base/log.ts";
 import { type Actor, type ActorRef, fatal, type Later, later, spawn } from "../kernel/mod.ts";
 import { CAREFUL_AFTER, deliverCarefully, Quarantine, type Step } from "./quarantine.ts";
@@ -65,6 +66,13 @@ export interface DispatcherOptions {
   readonly log: Logger;
 }
 
+/** Earlier events that can be read now. */
+export interface Recovered {
+  readonly events: readonly RecoveredEvent[];
+  /** The span of the response that had their keys, if somebody traces. */
+  readonly trace?: TraceParent;
+}
+
 const CUT_OFF =
   "Cannot go on: handlers were cut off when the access token died; make a new client, which calls them again";
 
@@ -98,9 +106,10 @@ export class DispatcherHandlers implements AsyncDisposable {
    * @returns The number of the batch.
    */
   async dispatch(batch: SyncBatch): Promise<number | Later<number>> {
-    const { deliverer, comesAgain, isOver } = this.#options;
+    const { deliverer, comesAgain, isOver, clock } = this.#options;
     if (this.#pending.isCutOff && !isOver()) throw fatal(new ClientEndedError(CUT_OFF));
     await this.#prepare();
+    if (batch.trace !== undefined) await deliverer.trace(clock);
     if (comesAgain && this.#pending.unreported.size > 0) this.#noteSettled();
     const quarantine = this.#quarantine;
     if (!quarantine.isEmpty) {
@@ -109,11 +118,15 @@ export class DispatcherHandlers implements AsyncDisposable {
     }
     const isSuspect = batch.crashes >= (quarantine.isEmpty ? CAREFUL_AFTER : 1);
     if (isSuspect && !deliverer.idle) {
-      const followed = this.#carefully(batch).then((started) => this.#follow(started, batch));
+      const carefully = deliverer.within(batch.trace, () => this.#carefully(batch));
+      const followed = carefully.then((started) => this.#follow(started, batch));
       this.#careful = followed.catch(() => {}); // who asked for it gets that
       return later(followed);
     }
-    const number = this.#follow(this.#start(batch), batch);
+    const started = batch.trace === undefined
+      ? this.#start(batch)
+      : deliverer.within(batch.trace, () => this.#start(batch));
+    const number = this.#follow(started, batch);
     return typeof number === "number" ? number : later(number);
   }
 
@@ -121,11 +134,14 @@ export class DispatcherHandlers implements AsyncDisposable {
    * Starts the handlers of events that had been waiting for their keys, and notes it when they have
    * settled. Answered when those have settled that are to be waited for.
    */
-  async recover(events: readonly RecoveredEvent[]): Promise<Later<void>> {
-    const { deliverer, encryption } = this.#options;
+  async recover({ events, trace }: Recovered): Promise<Later<void>> {
+    const { deliverer, encryption, clock } = this.#options;
     await this.#prepare();
+    if (trace !== undefined) await deliverer.trace(clock);
     const started = this.#nothing();
-    for (const recovered of events) deliverer.event(noteEncryption(recovered.event, recovered), started);
+    deliverer.within(trace, () => {
+      for (const recovered of events) deliverer.event(noteEncryption(recovered.event, recovered), started);
+    });
     const number = this.#pending.add({ tasks: started.tasks }); // they are recorded by `settle()`
     this.#recovering.add(
       this.#pending.of(number).then((isSettled) => isSettled ? encryption.crypto?.settle(events) : undefined),

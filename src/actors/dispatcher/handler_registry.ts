@@ -75,6 +75,8 @@ const OPTIONS: OptionNames<SessionHandlerOptions<object>> = {
 
 /** A handler with its options. */
 export interface HandlerEntry {
+  /** The type of event; `*`: all. */
+  readonly type: string;
   /** The function. */
   readonly handler: Handler<never, never>;
   /** See {@link HandlerOptions.waitSync}. */
@@ -191,8 +193,10 @@ export class HandlerRegistry {
       throw new ValueError("Cannot add an event handler: its name may have 1 to 50 letters, digits, _ and -");
     }
     this.#change(type, (entries) => {
+      const kind = type === undefined ? "*" : typeName(type);
       const old = entries.find((entry) => entry.handler === handler);
       const entry: HandlerEntry = {
+        type: kind,
         handler,
         waitSync,
         sequential,
@@ -202,7 +206,7 @@ export class HandlerRegistry {
         session,
         check: type === undefined ? undefined : contentCheckOf(type),
         redacted: redacted || type === undefined || classOf(type) === "internal",
-        id: this.#id(type, { handler, name, old, entries }),
+        id: this.#id(kind, { handler, name, old, entries }),
         queues: old?.queues ?? new Map(),
       };
       return old === undefined ? [...entries, entry] : entries.map((each) => each === old ? entry : each);
@@ -215,14 +219,13 @@ export class HandlerRegistry {
   }
 
   #id(
-    type: EventType | undefined,
+    kind: string,
     { handler, name, old, entries }: Pick<HandlerEntry, "handler"> & {
       readonly name: string | undefined;
       readonly old: HandlerEntry | undefined;
       readonly entries: readonly HandlerEntry[];
     },
   ): string {
-    const kind = type === undefined ? "*" : typeName(type);
     if (name === undefined) {
       if (old !== undefined) return old.id;
       const code = `${kind}.${codeOf(handler)}`;
@@ -233,7 +236,7 @@ export class HandlerRegistry {
     const id = `${kind}:${name}`;
     // An event reaches handlers of its class and of those of unknown class: a name is one among all
     // of the type.
-    const all = type === undefined ? entries : [...this.#byType.get(kind)?.values() ?? []].flat();
+    const all = kind === "*" ? entries : [...this.#byType.get(kind)?.values() ?? []].flat();
     if (all.some((entry) => entry.id === id && entry !== old)) {
       throw new ValueError(
         `Cannot add an event handler: another of ${kind} is named "${name}"; choose another name`,
@@ -253,10 +256,7 @@ export class HandlerRegistry {
     change: (entries: readonly HandlerEntry[]) => readonly HandlerEntry[],
   ): void {
     this.#wanting.clear();
-    if (type === undefined) {
-      this.#forAll = change(this.#forAll);
-      return;
-    }
+    if (type === undefined) return void (this.#forAll = change(this.#forAll));
     const name = typeof type === "string" || isJsonObject(type) ? typeName(type) : undefined;
     if (typeof name !== "string" || name === "") {
       throw new ValueError(

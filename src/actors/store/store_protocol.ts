@@ -7,6 +7,7 @@
  * @module
  */
 
+import type { TraceParent } from "../../base/telemetry.ts";
 import type { StoreKey, StoreMutation } from "../../store/base/mod.ts";
 import type { CatchUp, StoredState } from "../../store/device/mod.ts";
 import type { Membership } from "../../types/enums.ts";
@@ -218,4 +219,6 @@ export interface SyncBatch {
   /** Account data, presence, messages to the device. */
   readonly global: readonly MatrixEvent[];
   readonly rooms: readonly RoomBatch[];
+  /** The span of the response, if somebody traces. */
+  readonly trace?: TraceParent;
 }

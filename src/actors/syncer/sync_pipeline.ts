@@ -4,6 +4,7 @@
  * @module
  */
 
+import type { TraceParent } from "../../base/telemetry.ts";
 import type { CryptoInput, CryptoOutput } from "../../crypto/engine/engine.ts";
 import { REQUEST_TYPE, VERIFICATION_PREFIX } from "../../types/content/encryption_content.ts";
 import { DecryptionError } from "../../errors/encryption_error.ts";
@@ -38,6 +39,15 @@ export interface TakenSync {
   readonly recovered: CryptoOutput["recovered"];
   /** Settles when it has been committed. */
   readonly committed: Promise<CommittedSync>;
+  /** Its span, if somebody traces. */
+  readonly trace?: { readonly parent: TraceParent; end(error?: unknown): void };
+}
+
+/** The actors that take a response in. */
+export interface SyncPorts {
+  /** Undefined: there is no encryption. */
+  readonly crypto: Pick<SyncCrypto, "receiveSync"> | undefined;
+  readonly store: Pick<ActorRef<StoreHandlers>, "commitSync">;
 }
 
 /**
@@ -47,11 +57,7 @@ export interface TakenSync {
 export async function takeSync(
   parts: SyncParts,
   context: SyncContext,
-  { crypto, store }: {
-    /** Undefined: there is no encryption. */
-    readonly crypto: Pick<SyncCrypto, "receiveSync"> | undefined;
-    readonly store: Pick<ActorRef<StoreHandlers>, "commitSync">;
-  },
+  { crypto, store }: SyncPorts,
 ): Promise<TakenSync> {
   const recovered = crypto === undefined ? [] : await decryptParts(parts, context, crypto);
   const committed = store.commitSync(syncChange(parts, context));

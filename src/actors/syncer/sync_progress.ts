@@ -134,6 +134,8 @@ export class SyncProgress {
    */
   async deliver(taken: TakenSync, limit?: AbortSignal): Promise<void> {
     const delivered = this.#deliver(taken);
+    const { trace } = taken;
+    if (trace !== undefined) delivered.then(() => trace.end(), (error) => trace.end(error));
     this.#delivering = delivered.catch(() => {}); // the Dispatcher's `done` rejects with it, too
     await (limit === undefined ? delivered : abortable(delivered, limit).catch((error) => {
       if (!limit.aborted || limit.reason instanceof ActorStoppedError) throw error;
@@ -146,11 +148,13 @@ export class SyncProgress {
     if (deliverer.wantsInternal(event.type)) await dispatcher.announce(event);
   }
 
-  async #deliver({ parts, context, recovered, committed }: TakenSync): Promise<void> {
+  async #deliver({ parts, context, recovered, committed, trace }: TakenSync): Promise<void> {
     const { dispatcher } = this.#syncer;
     const known = await committed;
-    if (recovered.length > 0) await dispatcher.recover(recovered);
-    this.batch = await dispatcher.dispatch(syncBatch(parts, context, known));
+    const place = trace && { trace: trace.parent };
+    if (recovered.length > 0) await dispatcher.recover({ events: recovered, ...place });
+    const batch = syncBatch(parts, context, known);
+    this.batch = await dispatcher.dispatch(place === undefined ? batch : { ...batch, ...place });
     this.#dispatched = parts.nextBatch;
   }
 }

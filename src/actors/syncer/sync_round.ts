@@ -7,6 +7,7 @@
  * @module
  */
 
+import { REGISTERED } from "../../base/tracing.ts";
 import type { SyncToken, UserID } from "../../types/ids.ts";
 import { Membership } from "../../types/enums.ts";
 import { InternalEventType } from "../../types/events/event_type.ts";
@@ -166,7 +167,10 @@ export class SyncRound {
     await this.#continuity.connect(parts, { ...position, limit: this.#gapLimit(position), dropTimeline });
     const isAsked = this.#readAhead(parts, since);
     if (isAsked && syncer.isDurable) await this.#reader.sent();
-    const taken = await takeSync(parts, context, { crypto, store: syncer.store });
+    const trace = REGISTERED in globalThis ? new (await import("./sync_trace.ts")).SyncTrace() : undefined;
+    const ports = { crypto, store: syncer.store };
+    const taken =
+      await (trace === undefined ? takeSync(parts, context, ports) : trace.take(parts, context, ports));
     this.#underway.push(this.#progress.memory.remember(parts));
     const { nextBatch } = parts;
     const isFollowed = isAsked && this.#mayBeFollowed(taken);
@@ -231,6 +235,7 @@ export class SyncRound {
     if (this.#next !== undefined) this.#reader.discard();
     while (this.#next !== undefined) {
       const taken: Taken | undefined = await this.#next.catch(() => undefined);
+      taken?.trace?.end(error);
       this.#next = taken?.next;
     }
     for (const takeBack of this.#underway.splice(0).reverse()) takeBack();

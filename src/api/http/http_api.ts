@@ -22,6 +22,7 @@ import { alarm, type Clock, systemClock } from "../../base/clock.ts";
 import { UnknownTokenError } from "../../errors/account_errcodes.ts";
 import { ValueError } from "../../errors/matrix_error.ts";
 import { type Logger, loggerOf } from "../../base/log.ts";
+import { REGISTERED } from "../../base/tracing.ts";
 import { Address, Credentials, refreshEndpoint, type Renewal, type Tokens } from "./credentials.ts";
 import {
   changes,
@@ -51,8 +52,6 @@ import type { UserID } from "../../types/ids.ts";
 import { transactionIds } from "./events.ts";
 import { isMatrixRefusal, restartDelay, Tries } from "./tries.ts";
 
-/** Where OpenTelemetry's API stores what an SDK has registered: part of its contract. */
-const TRACING = Symbol.for("opentelemetry.js.api.1");
 /** How often one request goes on with other tokens, which may be refused in their turn. */
 const MAX_RENEWALS = 4;
 /** After how long it is said that nobody has answered yet, in milliseconds. */
@@ -284,8 +283,11 @@ export class HTTPAPI {
     const once = (resends: number) => this.#once(request, { auth, resends }, read);
     const user = options.asUserId ?? this.#options.asUserId;
     const policy = retryPolicy(this.#retry, options.retry);
-    const run = () => this.#tries.run({ endpoint, call, options, request, policy, user }, once);
-    return TRACING in globalThis ? await (await import("./trace.ts")).traced(endpoint, run) : await run();
+    const run = (attempt: typeof once) =>
+      this.#tries.run({ endpoint, call, options, request, policy, user }, attempt);
+    return REGISTERED in globalThis
+      ? await (await import("./trace.ts")).traced(endpoint, once, run)
+      : await run(once);
   }
 
   /** Asks where nobody has answered yet, and says so if that takes long: the address may be wrong. */

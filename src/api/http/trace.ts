@@ -1,12 +1,10 @@
 /**
- * Traces of requests, for OpenTelemetry. Loaded when a tracing SDK has been registered: to load its
- * API takes as long as half of Greenroom.
+ * Traces of requests, for OpenTelemetry. Loaded when a tracing SDK has been registered.
  *
  * @module
  */
 
-import { context, SpanKind, SpanStatusCode, trace } from "@opentelemetry/api";
-import { MatrixError } from "../../errors/matrix_error.ts";
+import { beginSpan, count, errorType, within } from "../../base/telemetry.ts";
 
 /** What a span records of an endpoint. */
 interface Traced {
@@ -15,20 +13,31 @@ interface Traced {
   readonly path: string;
 }
 
-/** Runs a request, retries included, as a span named after its operation. */
-export async function traced<Result>(endpoint: Traced, run: () => Promise<Result>): Promise<Result> {
-  const span = trace.getTracer("@greenroom/matrix").startSpan(`matrix ${endpoint.operation}`, {
-    kind: SpanKind.CLIENT,
-    attributes: { "http.request.method": endpoint.method, "url.template": endpoint.path },
+/** Makes one try of a request; it gets how many were before. */
+type Try<Result> = (resends: number) => Promise<Result>;
+
+/** Runs a request, retries included, as a span named after its operation, and counts its retries. */
+export async function traced<Result>(
+  { operation, method, path }: Traced,
+  once: Try<Result>,
+  run: (once: Try<Result>) => Promise<Result>,
+): Promise<Result> {
+  const span = beginSpan(`matrix ${operation}`, {
+    kind: "CLIENT",
+    attributes: { "http.request.method": method, "url.template": path },
   });
-  if (!span.isRecording()) return await run();
-  try {
-    return await context.with(trace.setSpan(context.active(), span), run);
-  } catch (error) {
-    span.setStatus({ code: SpanStatusCode.ERROR });
-    span.setAttribute("error.type", error instanceof MatrixError ? error.code : "unknown");
-    throw error;
-  } finally {
-    span.end();
-  }
+  let error = "";
+  const counted = async (resends: number) => {
+    if (resends > 0) {
+      count("retries", 1, { operation, error });
+      span.setAttribute("http.request.resend_count", resends);
+    }
+    try {
+      return await once(resends);
+    } catch (thrown) {
+      error = errorType(thrown);
+      throw thrown;
+    }
+  };
+  return await within(span, () => run(counted));
 }

@@ -240,7 +240,7 @@ Deno.test("What is cut off is recorded neither up to a token nor as read late, a
   await dispatcher.dispatch(batch("t", "1"));
   await dispatcher.noted();
   const recovered = (text: string) => ({ event: { ...batch("t", text).rooms[0]?.events[0] } }) as never;
-  await dispatcher.recover([recovered("1"), recovered("2")]);
+  await dispatcher.recover({ events: [recovered("1"), recovered("2")] });
   await dispatcher.dispatch(batch("u", "1", "2", "3"));
   died.reject(new TypeError("the token died"));
   await dispatcher.stop();

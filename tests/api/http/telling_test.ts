@@ -134,6 +134,7 @@ Deno.test("An operation with all its tries is one span, named after it, without 
     assertEquals(sent?.attributes, {
       "http.request.method": "PUT",
       "url.template": "/_matrix/client/v3/rooms/{roomId}/send/{eventType}/{txnId}",
+      "http.request.resend_count": 1,
     });
     assertEquals([unreadable?.status.code, unreadable?.attributes["error.type"]], [
       SpanStatusCode.ERROR,

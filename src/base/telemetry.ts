@@ -1,0 +1,145 @@
+/**
+ * Spans and metrics of what a client does, for OpenTelemetry. Loaded when an SDK has been registered: to load
+ * its API takes as long as half of Greenroom.
+ *
+ * @module
+ */
+
+import {
+  type Attributes,
+  type Context,
+  context,
+  metrics,
+  ROOT_CONTEXT,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+} from "@opentelemetry/api";
+
+import type { Clock } from "./clock.ts";
+
+const NAME = "@greenroom/matrix";
+
+/** How a span is begun. */
+interface SpanOptions {
+  /** `CLIENT` for a request, `CONSUMER` for what was received, else `INTERNAL`. */
+  readonly kind: keyof typeof SpanKind;
+  readonly attributes?: Attributes;
+}
+
+/** The place of a span in its trace, as plain data that an actor can be sent. */
+export interface TraceParent {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly traceFlags: number;
+}
+
+/** Begins a span, by default in the one that the caller is in. */
+export function beginSpan(name: string, { kind, attributes }: SpanOptions, parent?: Context): Span {
+  return trace.getTracer(NAME).startSpan(name, { kind: SpanKind[kind], attributes }, parent);
+}
+
+/** Begins a span that is in no other. */
+export function beginTrace(name: string, options: SpanOptions): Span {
+  return beginSpan(name, options, ROOT_CONTEXT);
+}
+
+/** Begins a span in another. */
+export function beginChild(parent: Span, name: string): Span {
+  return beginSpan(name, { kind: "INTERNAL" }, trace.setSpan(ROOT_CONTEXT, parent));
+}
+
+/** Does something in a span, which ends with it. What is begun there is in the span, too. */
+export function within<Result>(span: Span, work: () => Result): Result {
+  const ended = (error?: unknown) => {
+    if (error !== undefined) failed(span, error);
+    span.end();
+  };
+  return followed(() => context.with(trace.setSpan(context.active(), span), work), ended);
+}
+
+/** Notes in a span that it has failed. */
+export function failed(span: Span, error: unknown): void {
+  span.setStatus({ code: SpanStatusCode.ERROR });
+  span.setAttribute("error.type", errorType(error));
+}
+
+/** What kind of error was thrown: an error's code, or else its name. */
+export function errorType(error: unknown): string {
+  if (!(error instanceof Error)) return "unknown";
+  const { code } = error as { readonly code?: unknown };
+  return typeof code === "string" ? code : error.name;
+}
+
+/** Counts something of a client. */
+export function count(metric: "retries" | "undecryptable", number: number, attributes: Attributes): void {
+  metrics.getMeter(NAME).createCounter(`greenroom.client.${metric}`).add(number, attributes);
+}
+
+/** Has handlers called as spans, and measures them. */
+export class HandlerSpans {
+  readonly #now: () => number;
+
+  /** @param clock Measures how long they take, and how old their events are. */
+  constructor(clock: Clock) {
+    this.#now = () => clock.now();
+  }
+
+  /** Delivers as part of a span that was begun elsewhere. */
+  within<Result>(parent: TraceParent, deliver: () => Result): Result {
+    return context.with(trace.setSpanContext(ROOT_CONTEXT, parent), deliver);
+  }
+
+  /**
+   * A handler that is a span.
+   *
+   * @param type The type that it is for; `*`: all.
+   * @param data What it will be called with.
+   * @param handler The handler.
+   */
+  of<Event extends object, Context>(
+    type: string,
+    data: Event,
+    handler: (event: Event, context: Context) => unknown,
+  ): (event: Event, context: Context) => unknown {
+    const { type: eventType = type, origin_server_ts: sentAt }: { type?: string; origin_server_ts?: number } =
+      data;
+    return (event, context) => this.#measured({ type, eventType, sentAt }, () => handler(event, context));
+  }
+
+  #measured(
+    { type, eventType, sentAt }: { type: string; eventType: string; sentAt: number | undefined },
+    work: () => unknown,
+  ): unknown {
+    const meter = metrics.getMeter(NAME); // an SDK may be registered, or replaced, at any time
+    const running = meter.createUpDownCounter("greenroom.client.running");
+    const began = this.#now();
+    if (sentAt !== undefined) {
+      const lag = meter.createHistogram("greenroom.client.lag", { unit: "s" });
+      lag.record(Math.max(0, began - sentAt) / 1_000, { type });
+    }
+    running.add(1);
+    const attributes = { "greenroom.event.type": eventType };
+    const span = beginSpan(`matrix handle ${type}`, { kind: "CONSUMER", attributes });
+    return followed(() => within(span, work), (error) => {
+      running.add(-1);
+      const outcome = error === undefined ? "ok" : "error";
+      meter.createHistogram("greenroom.client.duration", { unit: "s" })
+        .record((this.#now() - began) / 1_000, { type, outcome });
+    });
+  }
+}
+
+/** Does something, and calls back when it has ended, with what it threw. */
+function followed<Result>(work: () => Result, ended: (error?: unknown) => void): Result {
+  try {
+    const result = work();
+    if (result instanceof Promise) result.then(() => ended(), (error) => ended(error ?? "nothing"));
+    else ended();
+    return result;
+  } catch (error) {
+    ended(error ?? "nothing");
+    throw error;
+  }
+}
