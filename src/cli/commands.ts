@@ -100,7 +100,8 @@ export const COMMANDS: readonly CommandSpec[] = [
     args: "<room> [text]",
     summary: "Sends a message as the bot, encrypted where the room is",
     about:
-      "Without a text it sends what standard input says. For an encrypted room the bot has to be stopped.",
+      "Without a text it sends what standard input says. A text that begins with - stands behind --. For an " +
+      "encrypted room the bot has to be stopped.",
     options: { notice: { about: "Sends it as bots do, as m.notice, which no other bot answers" } },
     load: async () => ({ run: (await import("./commands/rooms.ts")).send }),
   },

@@ -1,6 +1,10 @@
-import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes } from "@std/assert";
 import { parseRegistration } from "@greenroom/matrix/appservice";
+import { writePrivateStream } from "../../src/cli/project/mod.ts";
 import { Output, Place, startGreenroom } from "./support/greenroom.ts";
+
+const PROJECT = new URL("../../src/cli/project/mod.ts", import.meta.url).href;
+const CONFIG = new URL("../../deno.json", import.meta.url).pathname;
 
 const input = "a long passphrase\n";
 
@@ -67,6 +71,48 @@ Deno.test("store inspect counts records, also while the bot runs, and export and
   assertEquals((await place.run(["store", "export", "copy"])).code, 0);
 });
 
+Deno.test("An export that fails or is ended leaves no file, and none is there before it is whole", async () => {
+  const folder = await Deno.makeTempDir({ prefix: "greenroom-cli-" });
+  const half = () =>
+    new ReadableStream<Uint8Array<ArrayBuffer>>({
+      start: (controller) => controller.enqueue(new Uint8Array([1])),
+      pull(controller) {
+        assertEquals([...Deno.readDirSync(folder)].map(({ name }) => name === "copy"), [false]);
+        controller.error(new TypeError("cut"));
+      },
+    });
+  await assertRejects(() => writePrivateStream(`${folder}/copy`, half()), TypeError, "cut");
+  assertEquals([...Deno.readDirSync(folder)], []);
+  const program = `
+    import { writePrivateStream } from ${JSON.stringify(PROJECT)};
+    setInterval(() => {}, 1000);
+    await writePrivateStream("copy", new ReadableStream({
+      start: (controller) => controller.enqueue(new Uint8Array([1])),
+      pull() {
+        console.log("half");
+        return new Promise(() => {});
+      },
+    }, { highWaterMark: 0 }));
+  `;
+  for (const [signal, status] of [["SIGTERM", 143], ["SIGINT", 130]] as const) {
+    const child = new Deno.Command(Deno.execPath(), {
+      ...{
+        args: ["eval", `--config=${CONFIG}`, program],
+        cwd: folder,
+        stdout: "piped",
+        stderr: "piped",
+      } as const,
+    }).spawn();
+    const [stdout, stderr] = [new Output(child.stdout), new Output(child.stderr)];
+    await stdout.until(/half/);
+    assertEquals([...Deno.readDirSync(folder)].length, 1);
+    child.kill(signal);
+    await stdout.all;
+    assertEquals([(await child.status).code, [...Deno.readDirSync(folder)]], [status, []], await stderr.all);
+  }
+  await Deno.remove(folder, { recursive: true });
+});
+
 Deno.test("appservice register writes a registration that can be read, and does not replace one", async () => {
   await using place = await Place.make();
   await place.makeBot();
@@ -89,6 +135,8 @@ Deno.test("completions have every command and option, for each shell", async () 
     for (const word of ["login", "store", "inspect", "password-stdin"]) {
       assertStringIncludes(stdout, word, shell);
     }
+    const isAsked = /if \[ "\$funcstack\[1\]" = _greenroom \]; then _greenroom "\$@"/.test(stdout);
+    assertEquals(isAsked, shell === "zsh", "zsh has the first Tab run the file as the function");
   }
   assertEquals((await place.run(["completions", "tcsh"], { cwd: place.parent })).code, 2);
 });

@@ -1,4 +1,7 @@
-import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes } from "@std/assert";
+import { getAuthMetadata } from "@greenroom/matrix/oauth";
+import { Homeserver } from "@greenroom/matrix/testing";
+import { messageOf, statusOf } from "../../src/cli/io/mod.ts";
 import { Output, Place, startGreenroom } from "./support/greenroom.ts";
 
 /** A homeserver as matrix.org is, where the bot's folder is made. */
@@ -46,4 +49,22 @@ Deno.test("A login by OAuth 2.0 that is left with Ctrl-C leaves nothing", async 
   await Promise.all([login.stdin.close(), login.stdout.cancel()]);
   assertEquals((await login.status).code, 130, await shown.all);
   assertEquals([await place.read(".env"), [...Deno.readDirSync(`${place.folder}/data`)]], [before, []]);
+});
+
+Deno.test("A refusal of the authorization server ends with 4, and no message names a call of the library", async () => {
+  await using place = await oauthPlace();
+  const login = startGreenroom(["login", `--homeserver=${place.url}`], { cwd: place.folder });
+  const shown = new Output(login.stderr);
+  const [, code = ""] = /The code is (\S+)\n/.exec(await shown.until(/The code is \S+\n/)) ?? [];
+  place.homeserver.oauth.deny(code);
+  await Promise.all([login.stdin.close(), login.stdout.cancel()]);
+  assertEquals([(await login.status).code, /refused/.test(await shown.all)], [4, true], await shown.all);
+  await using plain = new Homeserver();
+  const baseUrl = plain.baseUrl;
+  const unsupported = await assertRejects(() => getAuthMetadata({ baseUrl, fetch: plain.fetch, log: false }));
+  assertEquals(
+    [statusOf(unsupported), messageOf(unsupported).includes("()")],
+    [4, false],
+    messageOf(unsupported),
+  );
 });

@@ -84,8 +84,10 @@ Deno.test("send encrypts for a room that is encrypted, and says the event's ID",
   assertEquals(await room.next(), "Hello");
   const piped = await place.run(["send", room.roomId, "--notice"], { input: "from\na pipe\n" });
   assertEquals([piped.code, await room.next()], [0, "from\na pipe"], piped.stderr);
+  const dashed = await place.run(["send", room.roomId, "--notice", "--", "-5"]);
+  assertEquals([dashed.code, await room.next()], [0, "-5"], dashed.stderr);
   const types = place.homeserver.room(room.roomId).messages.map(({ type }) => type);
-  assertEquals(types, ["m.room.encrypted", "m.room.encrypted"]);
+  assertEquals(types, Array(3).fill("m.room.encrypted"));
   const empty = await place.run(["send", room.roomId]);
   assertEquals(empty.code, 2);
 });

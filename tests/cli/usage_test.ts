@@ -22,11 +22,10 @@ Deno.test("greenroom --version is that of the package, and help before a command
 
 Deno.test("What can't be understood ends with 2, on standard error, and says what to look at", async () => {
   for (
-    const args of [[], ["nothing"], ["login", "--nothing"], ["login", "--user"], ["doctor", "word"], [
-      "doctor",
-      "--",
-      "x",
-    ]]
+    const args of [
+      ...[[], ["nothing"], ["login", "--nothing"], ["login", "--user"], ["doctor", "word"]],
+      ...[["doctor", "--", "word"], ["members", "--"], ["send", "!room:x", "--", "one", "two"]],
+    ]
   ) {
     const { code, stdout, stderr } = await greenroom(args);
     assertEquals([code, stdout], [2, ""], args.join(" "));
@@ -58,4 +57,29 @@ Deno.test("A pipe that is closed at the other end ends it quietly", async () => 
   await child.stdin.close();
   const stderr = new Response(child.stderr).text();
   assertEquals([(await child.status).code, await stderr], [141, ""]);
+});
+
+Deno.test("A folder where a file is needed ends with what to do, and no stack", async () => {
+  const folder = await Deno.makeTempDir({ prefix: "greenroom-cli-" });
+  await Deno.mkdir(`${folder}/sub`);
+  const commands = [
+    ["run", "sub"],
+    ["keys", "import", "sub"],
+    ["store", "import", "sub"],
+    ["store", "inspect"],
+    ["recovery", "check"],
+    ["keys", "export", "sub", "--passphrase-stdin"],
+    ["appservice", "register", "bridge", "http://localhost:1", "x", "--file=sub"],
+  ];
+  const env = { MATRIX_STORE: "sub", MATRIX_RECOVERY_KEY_FILE: "sub" };
+  for (const args of commands) {
+    const { code, stderr } = await greenroom(args, { cwd: folder, env });
+    assert(code !== 0, args.join(" "));
+    assert(stderr.startsWith("greenroom: ") && stderr.includes("sub"), `${args.join(" ")}: ${stderr}`);
+    assert(!/^ +at /m.test(stderr), `${args.join(" ")}: ${stderr}`);
+  }
+  await Deno.mkdir(`${folder}/.env`);
+  const { stderr } = await greenroom(["rooms"], { cwd: folder });
+  assertEquals([stderr.includes(".env is a folder"), /^ +at /m.test(stderr)], [true, false], stderr);
+  await Deno.remove(folder, { recursive: true });
 });

@@ -63,7 +63,8 @@ ${cases(commands, (words, next) => `    "${words}") next=(${next}) ;;`)}
   esac
   (( $#next )) && compadd -- $next || _files
 }
-compdef _greenroom greenroom`;
+# The first Tab has loaded this file as the function itself.
+if [ "$funcstack[1]" = _greenroom ]; then _greenroom "$@"; else compdef _greenroom greenroom; fi`;
 
 const fish = (commands: readonly CommandSpec[]): string => {
   const lines = commands.flatMap(({ name, summary, options }) => {

@@ -54,7 +54,13 @@ async function* settingsFindings(settings: Settings): AsyncGenerator<Finding> {
       message: `There is no ${ENV_FILE} here`,
       mend: "Change to the bot's folder, or log in: greenroom login",
     };
-  } else if (((info.mode ?? 0) & 0o077) !== 0) {
+  } else if (info.mode === null) {
+    yield {
+      level: "ok",
+      code: "env-file",
+      message: `${ENV_FILE} is here; who can read it is not known, since this system has no file modes`,
+    };
+  } else if ((info.mode & 0o077) !== 0) {
     yield {
       level: "warning",
       code: "env-file-open",

@@ -6,11 +6,12 @@
 
 import { KeyFileError } from "../../../errors.ts";
 import { CliError, type Input, UsageError } from "../io/mod.ts";
-import { openEncrypted, readSettings, writePrivateStream } from "../project/mod.ts";
+import { checkNew, openEncrypted, readFile, readSettings, writePrivateStream } from "../project/mod.ts";
 
 /** Writes all keys into a file, encrypted with a passphrase. */
 export async function exportKeys(input: Input): Promise<void> {
   const [path = ""] = input.args;
+  await checkNew(path); // before anybody types
   const passphrase = await passphraseOf(input, "A passphrase for the file?");
   if (!input.flags.has("passphrase-stdin")) {
     const again = await passphraseOf(input, "The same once more?");
@@ -28,13 +29,13 @@ export async function exportKeys(input: Input): Promise<void> {
 /** Reads keys from a file. */
 export async function importKeys(input: Input): Promise<void> {
   const [path = ""] = input.args;
-  const file = await Deno.open(path);
+  const file = await readFile(path);
   const passphrase = await passphraseOf(input, "The passphrase of the file?");
   await using account = await openEncrypted(await readSettings());
   const { crypto } = account.client;
   if (crypto === undefined) throw new CliError(NO_ENCRYPTION);
   try {
-    const { total, added, improved, known, refused } = await crypto.importKeys(file.readable, { passphrase });
+    const { total, added, improved, known, refused } = await crypto.importKeys(file, { passphrase });
     input.terminal.print(
       `${total} keys: ${added} added, ${improved} improved, ${known} known, ${refused} refused`,
     );

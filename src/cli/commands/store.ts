@@ -7,10 +7,12 @@
 import { exportDevice, importDevice, inspectDevice, listDevices } from "../../../mod.ts";
 import { CliError, type Input, STATUS } from "../io/mod.ts";
 import {
+  checkNew,
   needed,
   openEncrypted,
   openPlain,
   openStore,
+  readFile,
   readSettings,
   type Settings,
   textOf,
@@ -48,6 +50,7 @@ export async function inspect({ flags, terminal }: Input): Promise<void> {
 /** Writes the device of the settings into a file. */
 export async function exportStore({ args, values, terminal }: Input): Promise<void> {
   const [path = ""] = args;
+  await checkNew(path);
   const settings = await readSettings();
   const device = await deviceOf(settings);
   await using store = await openStore(needed(settings, "MATRIX_STORE"));
@@ -66,13 +69,13 @@ export async function exportStore({ args, values, terminal }: Input): Promise<vo
 /** Reads a device from a file into the store of the settings. */
 export async function importStore({ args, values, terminal }: Input): Promise<void> {
   const [path = ""] = args;
-  const file = await Deno.open(path);
+  const file = await readFile(path);
   const settings = await readSettings();
   const key = values["key-file"] === undefined
     ? undefined
     : await keyIn(values["key-file"], { makes: false });
   await using store = await openStore(needed(settings, "MATRIX_STORE"));
-  const { mxid, deviceId, records } = await importDevice(store, file.readable, { key });
+  const { mxid, deviceId, records } = await importDevice(store, file, { key });
   terminal.note(
     `Imported ${mxid}, device ${deviceId}: ${records} records. Never run the bot on the original again.`,
   );

@@ -18,9 +18,9 @@ interface OptionSpec {
 
 /** What a command is given. */
 export interface Input {
-  /** The arguments. */
+  /** The arguments; what stands behind `--` too, even if it looks like an option. */
   readonly args: readonly string[];
-  /** What stands behind `--`. */
+  /** What stands behind `--`, of a command that passes that on. */
   readonly rest: readonly string[];
   /** The values of options, by name. */
   readonly values: Readonly<Record<string, string | undefined>>;
@@ -78,7 +78,8 @@ export function parseCommand(command: CommandSpec, given: readonly string[], ter
   const options = Object.entries(command.options ?? {}).map(([name, { value }]) =>
     [name, { type: value === undefined ? "boolean" : "string" }] as const
   );
-  const { values, positionals } = parsed(own, Object.fromEntries(options), mend);
+  const { values, positionals: plain } = parsed(own, Object.fromEntries(options), mend);
+  const positionals = command.passes === undefined ? [...plain, ...rest] : plain;
   const words = command.args?.split(" ") ?? [];
   const least = words.filter((word) => word.startsWith("<")).length;
   const most = words.some((word) => word.includes("…")) ? Infinity : words.length;
@@ -87,9 +88,6 @@ export function parseCommand(command: CommandSpec, given: readonly string[], ter
   }
   if (positionals.length > most) {
     throw new UsageError(`Cannot run it: there are more arguments than it takes; ${mend}`);
-  }
-  if (rest.length > 0 && command.passes === undefined) {
-    throw new UsageError(`Cannot run it: it takes nothing behind --; ${mend}`);
   }
   const texts = Object.entries(values).filter((entry): entry is [string, string] =>
     typeof entry[1] === "string"

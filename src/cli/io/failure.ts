@@ -13,6 +13,7 @@ import {
   ValueError,
 } from "../../../mod.ts";
 import {
+  OAuthError,
   RequestTimeoutError,
   ServiceResponseError,
   StoreError,
@@ -64,6 +65,9 @@ export class UsageError extends CliError {
   }
 }
 
+/** Refusals of an authorization server, and what it does not offer. */
+const OAUTH_REFUSALS: ReadonlySet<string | undefined> = new Set(["OAUTH_REFUSED", "OAUTH_UNSUPPORTED"]);
+
 /** Whether an error, or what led to it, says that another process has the store. */
 export function isStoreInUse(error: unknown): boolean {
   return error instanceof StoreInUseError || (error instanceof Error && isStoreInUse(error.cause));
@@ -75,6 +79,7 @@ export function statusOf(error: unknown): number {
   if (error instanceof CliError) return error.exitStatus;
   if (error instanceof UnknownTokenError) return STATUS.NOT_LOGGED_IN;
   if (error instanceof ForbiddenError || error instanceof MatrixRequestError) return STATUS.REFUSED;
+  if (error instanceof OAuthError && OAUTH_REFUSALS.has(error.code)) return STATUS.REFUSED;
   if (error instanceof StoreError) return STATUS.STORE;
   const isAway = [NetworkError, RequestTimeoutError, ServiceResponseError, WellKnownError]
     .some((Class) => error instanceof Class);
@@ -90,9 +95,16 @@ export function messageOf(error: unknown): string {
   if (error instanceof UnknownTokenError) {
     return `${error.message}; log in again: greenroom login --again`;
   }
+  if (error instanceof OAuthError) return inWordsOfCommands(error.message);
   if (error instanceof MatrixError) return error.message;
-  if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.PermissionDenied) {
-    return error.message;
-  }
+  if (error instanceof Error && /\(os error \d+\)/.test(error.message)) return error.message; // of a file
   return error instanceof Error ? error.stack ?? error.message : String(error);
+}
+
+/** A message of the library, whose mend is a call, with a command in its place. */
+function inWordsOfCommands(message: string): string {
+  return message.replace(
+    /; [^;]*(?:\w+\(\)|clientId)[^;]*$/,
+    "; log in another way: greenroom login --help says how",
+  );
 }

@@ -104,6 +104,12 @@ async function openExisting(
 
 /** Opens the store in a file, of the same kind as a bot's. */
 export async function openStore(path: string): Promise<Store & AsyncDisposable> {
+  if ((await Deno.stat(path).catch(() => undefined))?.isDirectory) {
+    throw new CliError(
+      `Cannot open the store ${path}: it is a folder; set MATRIX_STORE to a file`,
+      STATUS.STORE,
+    );
+  }
   if (await wantsDenoKv()) {
     if (typeof (Deno as { openKv?: unknown }).openKv !== "function") {
       throw new CliError(

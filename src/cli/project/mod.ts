@@ -6,8 +6,10 @@
 
 export { addressOf, isLoggedIn, openEncrypted, openPlain, openStore, serverOf, tokensOf } from "./account.ts";
 export {
+  checkNew,
   ENV_FILE,
   needed,
+  readFile,
   readSettings,
   recoveryKeyOf,
   type Settings,

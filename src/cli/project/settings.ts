@@ -77,47 +77,93 @@ function assignment(name: string, value: string): string {
 
 /** Writes a file that only its owner may read, in one step: it is whole, or as it was. */
 export async function writePrivate(path: string, text: string): Promise<void> {
-  const draft = join(dirname(path), `.${crypto.randomUUID()}.tmp`);
-  try {
-    using file = await Deno.open(draft, { write: true, createNew: true, mode: 0o600 });
-    const bytes = new TextEncoder().encode(text);
-    for (let written = 0; written < bytes.length;) written += await file.write(bytes.subarray(written));
-    await file.sync();
-    await Deno.rename(draft, path);
-  } catch (error) {
-    await Deno.remove(draft).catch(() => undefined);
-    throw error;
-  }
+  await writeDraft(path, draftOf(path), (write) => write(new TextEncoder().encode(text)));
 }
 
-/** Writes a stream into a new file that only its owner may read; what is cut off leaves no file. */
+/** Writes a stream into a new file that only its owner may read; what is cut off, by a signal too, leaves no file. */
 export async function writePrivateStream(
   path: string,
   stream: ReadableStream<Uint8Array<ArrayBuffer>>,
 ): Promise<void> {
+  await checkNew(path);
+  const draft = draftOf(path);
+  const leave = Object.entries(ENDINGS).map(([signal, status]) =>
+    [signal as Deno.Signal, () => (remove(draft), Deno.exit(status))] as const
+  );
+  for (const [signal, listener] of leave) Deno.addSignalListener(signal, listener);
   try {
-    using file = await Deno.open(path, { write: true, createNew: true, mode: 0o600 });
-    try {
-      for await (const bytes of stream) {
-        for (let written = 0; written < bytes.length;) written += await file.write(bytes.subarray(written));
-      }
-      await file.sync();
-    } catch (error) {
-      await Deno.remove(path).catch(() => undefined);
-      throw error;
-    }
-  } catch (error) {
-    if (!(error instanceof Deno.errors.AlreadyExists)) throw error;
-    throw new CliError(`Cannot write ${path}: it is there already; name another file`);
+    await writeDraft(path, draft, async (write) => {
+      for await (const bytes of stream) await write(bytes);
+      await checkNew(path);
+    });
+  } finally {
+    for (const [signal, listener] of leave) Deno.removeSignalListener(signal, listener);
   }
 }
+
+/** Makes sure that there is nothing at a path. */
+export async function checkNew(path: string): Promise<void> {
+  if (await Deno.lstat(path).catch(() => undefined) === undefined) return;
+  throw new CliError(`Cannot write ${path}: it is there already; name another file`);
+}
+
+function draftOf(path: string): string {
+  return join(dirname(path), `.${crypto.randomUUID()}.tmp`);
+}
+
+/** Writes a draft, which takes its place once it is whole. */
+async function writeDraft(
+  path: string,
+  draft: string,
+  fill: (write: (bytes: Uint8Array<ArrayBuffer>) => Promise<void>) => Promise<void>,
+): Promise<void> {
+  try {
+    {
+      using file = await Deno.open(draft, { write: true, createNew: true, mode: 0o600 });
+      await fill(async (bytes) => {
+        for (let written = 0; written < bytes.length;) written += await file.write(bytes.subarray(written));
+      });
+      await file.sync();
+    }
+    await Deno.rename(draft, path); // of a closed file, as Windows wants it
+  } catch (error) {
+    remove(draft);
+    throw error;
+  }
+}
+
+function remove(draft: string): void {
+  try {
+    Deno.removeSync(draft);
+  } catch {
+    // It was not made yet, or has taken its place.
+  }
+}
+
+/** The signals that end a process, and the status of each. */
+const ENDINGS: Readonly<Partial<Record<Deno.Signal, number>>> = Deno.build.os === "windows"
+  ? { SIGINT: STATUS.CANCELLED }
+  : { SIGINT: STATUS.CANCELLED, SIGTERM: 143, SIGHUP: 129 };
 
 /** The text of a file; undefined: there is none. */
 export async function textOf(path: string): Promise<string | undefined> {
   try {
+    await checkFile(path);
     return await Deno.readTextFile(path);
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) return undefined;
     throw error;
   }
+}
+
+/** Opens a file to read it; a folder is refused by name, not at the first byte. */
+export async function readFile(path: string): Promise<ReadableStream<Uint8Array<ArrayBuffer>>> {
+  await checkFile(path);
+  return (await Deno.open(path)).readable;
+}
+
+/** Makes sure that there is a file, and no folder. */
+async function checkFile(path: string): Promise<void> {
+  const { isDirectory } = await Deno.stat(path);
+  if (isDirectory) throw new CliError(`Cannot read ${path}: ${path} is a folder; name a file`);
 }
