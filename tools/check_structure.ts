@@ -20,6 +20,7 @@ import { importGraph } from "./structure/import_graph.ts";
 import { checkCryptoModules, checkKernel, checkLayers } from "./structure/layers.ts";
 import { lonelyExports } from "./structure/lonely_exports.ts";
 import { lonelyFiles } from "./structure/lonely_files.ts";
+import { checkPlatform } from "./structure/platform.ts";
 import { type Debts, grown, partOf, shrunk } from "./structure/ratchet.ts";
 import { checkSurface } from "./structure/surface.ts";
 import { structureTable } from "./structure/table.ts";
@@ -89,6 +90,7 @@ function violationsOf(tree: Tree): Violation[] {
     ...checkCryptoModules(edges),
     ...checkFiles(files),
     ...lonelyExports(files, entries),
+    ...checkPlatform(files),
     ...checkSurface(files),
     ...checkFolders(files.filter(({ text }) => text !== "").map(({ path }) => path)),
   ];

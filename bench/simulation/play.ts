@@ -5,7 +5,7 @@
  */
 
 import { loadEngine } from "../../src/actors/crypto/crypto_actor.ts";
-import { nodeCrypto } from "../../src/base/node_crypto.ts";
+import { platform } from "../../src/base/platform/mod.ts";
 import { Vodozemac } from "../../vodozemac-wasm/mod.ts";
 import { describe } from "../kill/answering.ts";
 import { ALL_KINDS } from "./actions/all_kinds.ts";
@@ -82,7 +82,7 @@ export async function play(
     world.violate(`a promise without an owner: ${describe(event.reason)}`);
   };
   globalThis.addEventListener("unhandledrejection", noticed);
-  await Promise.all([loadEngine(), nodeCrypto(), ...LAZY.map((load) => load())]);
+  await Promise.all([loadEngine(), platform.crypto(), ...LAZY.map((load) => load())]);
   if (plan.hasKit === true) await loadKit();
   let read: ReadWorld | undefined;
   try {

@@ -10,7 +10,7 @@
  */
 
 import { alarm, type Clock } from "../base/clock.ts";
-import { nodeCrypto } from "../base/node_crypto.ts";
+import { platform } from "../base/platform/mod.ts";
 import { Turns } from "../base/runs.ts";
 import { StoreError } from "../errors/store_error.ts";
 import { isJsonObject } from "../types/json.ts";
@@ -61,7 +61,7 @@ async function nameOf(id: string, transaction: Transaction): Promise<string> {
   const text = JSON.stringify(
     events.length === 0 ? transaction : events.map((event) => isJsonObject(event) ? event.event_id : event),
   );
-  const { createHash } = await nodeCrypto();
+  const { createHash } = await platform.crypto();
   return `${id} ${createHash("sha256").update(text).digest("base64url").slice(0, HASH_LENGTH)}`;
 }
 

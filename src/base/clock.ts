@@ -5,6 +5,7 @@
  * @module
  */
 
+import { platform } from "./platform/mod.ts";
 import { delay } from "@std/async/delay";
 
 /** Options of {@linkcode Clock.delay}. */
@@ -44,7 +45,7 @@ const LONGEST_TIMEOUT = 2 ** 31 - 1;
 export function idleDelay(ms: number): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, ms);
-    globalThis.Deno?.unrefTimer?.(timer);
+    platform.unref(timer);
   });
 }
 

@@ -5,6 +5,7 @@
  * @module
  */
 
+import { platform } from "./platform/mod.ts";
 import { type Clock, elapsed } from "./clock.ts";
 import { printable, UNSHOWN } from "../errors/matrix_error.ts";
 import { placeOf } from "./own_code.ts";
@@ -104,7 +105,7 @@ class ConsoleLog {
       try {
         return escaped(JSON.stringify({ time, level, message, ...data, ...repeated }, jsonValue));
       } catch { // it is circular, for one
-        return escaped(JSON.stringify({ time, level, message, data: Deno.inspect(data), ...repeated }));
+        return escaped(JSON.stringify({ time, level, message, data: platform.inspect(data), ...repeated }));
       }
     }
     const { error, ...fields } = data;
@@ -196,6 +197,6 @@ function isIn(text: string, value: unknown): boolean {
 }
 
 function quoted(value: unknown, maxLength: number = MAX_VALUE): string {
-  const text = typeof value === "object" ? Deno.inspect(value, { breakLength: Infinity }) : String(value);
+  const text = typeof value === "object" ? platform.inspect(value, { breakLength: Infinity }) : String(value);
   return printable(text, maxLength);
 }

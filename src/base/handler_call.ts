@@ -5,7 +5,7 @@
  * @module
  */
 
-import { AsyncLocalStorage } from "node:async_hooks";
+import { platform } from "./platform/mod.ts";
 import type { RoomID, TransactionID, UserID } from "../types/ids.ts";
 import { type CallSite, noteCallSite } from "./own_code.ts";
 
@@ -38,7 +38,7 @@ export interface HandlerScope {
 /** How many turns of the microtask queue pass until what comes after something has begun, if it does. */
 const TURNS = 10;
 
-const calls = new AsyncLocalStorage<HandlerCall>();
+const calls = new platform.AsyncLocalStorage<HandlerCall>();
 let isListening = false;
 
 export class HandlerCall {
@@ -142,10 +142,9 @@ export function currentHandler(): HandlerScope | undefined {
 function listen(): void {
   if (isListening) return;
   isListening = true;
-  globalThis.addEventListener("unhandledrejection", (event) => {
-    const call = event.defaultPrevented ? undefined : currentCall();
-    if (call === undefined) return;
-    event.preventDefault();
-    call.fail(event.reason);
+  platform.onUnawaited((reason) => {
+    const call = currentCall();
+    call?.fail(reason);
+    return call !== undefined;
   });
 }

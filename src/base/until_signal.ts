@@ -4,6 +4,7 @@
  * @module
  */
 
+import { platform } from "./platform/mod.ts";
 import { idleDelay } from "./clock.ts";
 import type { Logger } from "./log.ts";
 
@@ -68,7 +69,7 @@ function listen(): void {
   for (const signal of Object.keys(SIGNALS) as EndingSignal[]) {
     const listener = () => void end(signal);
     try {
-      Deno.addSignalListener(signal, listener);
+      platform.process.addSignalListener(signal, listener);
       listeners.set(signal, listener);
     } catch {
       // There is no such signal here, or there are none.
@@ -77,7 +78,7 @@ function listen(): void {
 }
 
 function listenNoMore(): void {
-  for (const [signal, listener] of listeners) Deno.removeSignalListener(signal, listener);
+  for (const [signal, listener] of listeners) platform.process.removeSignalListener(signal, listener);
   listeners.clear();
 }
 
@@ -85,10 +86,10 @@ async function end(signal: EndingSignal): Promise<void> {
   // Not by the signal itself: `deno run --watch` tells a program of a SIGTERM that the process never got,
   // and would be ended itself. And the first process of a container ignores signals without a listener.
   const status = 128 + SIGNALS[signal];
-  if (ending !== undefined) Deno.exit(status);
+  if (ending !== undefined) platform.process.exit(status);
   ending = signal;
-  Deno.exitCode = status;
+  platform.process.endWith(status);
   await Promise.allSettled([...stops].map((stop) => stop(signal)));
   await idleDelay(AFTERWARDS);
-  Deno.exit(status);
+  platform.process.exit(status);
 }

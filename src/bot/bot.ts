@@ -6,6 +6,7 @@
  * @module
  */
 
+import { platform } from "../base/platform/mod.ts";
 import {
   type Client,
   type SessionDefinition,
@@ -142,9 +143,8 @@ export class Bot<C extends Context = Context> extends Composer<C> {
    * ```
    */
   static fromEnv<C extends Context = Context>(options: Partial<BotOptions> & BotOptionHints = {}): Bot<C> {
-    const isOpen = Deno.permissions.querySync({ name: "env" }).state === "granted"; // Deno would prompt
-    const names = isOpen ? Object.keys(Deno.env.toObject()) : [];
-    return new Bot<C>(optionsFromEnv((name) => Deno.env.get(name), options, names));
+    const { process } = platform;
+    return new Bot<C>(optionsFromEnv((name) => process.variable(name), options, process.variables()));
   }
 
   /**

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { platform } from "../base/platform/mod.ts";
 import { Client, consoleLogger, type Store, ValueError } from "../../mod.ts";
 import { MissingPermissionError, StoreError } from "../../errors.ts";
 import type { UserID } from "../../types.ts";
@@ -11,7 +12,9 @@ import { checkNames, nearestName } from "../errors/known_names.ts";
 import { warningOfOthers } from "../store/files/files.ts";
 import type { BotOptions } from "./bot_options.ts";
 import { isAddress, isServerName } from "./homeserver.ts";
-import { hasDenoKv, storeAt } from "./lazy_store.ts";
+import { storeAt } from "./lazy_store.ts";
+
+const { files } = platform;
 
 /** What is read of the environment, and what it means. */
 export const VARIABLES = {
@@ -121,7 +124,7 @@ function encryptionOf(
 
 /** The store of a path; without one Deno KV's own, if that is there; undefined: none that lasts. */
 function storeOf(path: string | undefined): Store | undefined {
-  if (path === undefined && !hasDenoKv()) return undefined;
+  if (path === undefined && !platform.hasDenoKv()) return undefined;
   return storeAt(path, (error) => path === undefined ? error : named(error));
 }
 
@@ -187,16 +190,16 @@ function readRecoveryKeyFile(path: string): RecoveryKeyFile {
 
 function keyIn(path: string): string | undefined {
   try {
-    return Deno.readTextFileSync(path).trim() || undefined; // empty: a start was cut off before it wrote the key
+    return files.readTextFileSync(path).trim() || undefined; // empty: a start was cut off before it wrote the key
   } catch (cause) {
-    if (cause instanceof Deno.errors.NotFound) return undefined;
+    if (files.problemOf(cause) === "missing") return undefined;
     throw unusable("read", path, cause);
   }
 }
 
 async function keep(path: string, recoveryKey: string): Promise<void> {
   try {
-    using file = await Deno.open(path, { write: true, create: true, mode: 0o600 });
+    using file = await files.open(path, { write: true, create: true, mode: 0o600 });
     const there = keyIn(path);
     if (there === recoveryKey) return;
     if (there !== undefined) {
@@ -216,9 +219,8 @@ async function keep(path: string, recoveryKey: string): Promise<void> {
 async function syncFolder(path: string): Promise<void> {
   const folder = path.slice(0, Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")) + 1) || ".";
   try {
-    const { state } = await Deno.permissions.query({ name: "read", path: folder }); // Deno would prompt the user
-    if (state !== "granted") return;
-    using opened = await Deno.open(folder);
+    if (!files.isPermitted("read", folder)) return; // Deno would prompt the user
+    using opened = await files.open(folder);
     await opened.sync();
   } catch {
     // Windows opens no folders.
@@ -227,9 +229,10 @@ async function syncFolder(path: string): Promise<void> {
 
 function unusable(action: "read" | "write to", path: string, cause: unknown): ValueError {
   const flag = action === "read" ? "read" : "write";
-  const mend = cause instanceof Deno.errors.NotCapable
+  const problem = files.problemOf(cause);
+  const mend = problem === "forbidden"
     ? `Deno may not; start it with --allow-read=${path} --allow-write=${path}`
-    : cause instanceof Deno.errors.NotFound
+    : problem === "missing"
     ? "its folder is not there; make the folder"
     : `${cause instanceof Error ? cause.message : cause}; let this process ${flag} it`;
   return new ValueError(

@@ -15,11 +15,7 @@ import {
   ValueError,
 } from "../../mod.ts";
 import { StoreError } from "../../errors.ts";
-
-/** Whether Deno KV is there. */
-export function hasDenoKv(): boolean {
-  return typeof (globalThis as { Deno?: { openKv?: unknown } }).Deno?.openKv === "function";
-}
+import { platform } from "../base/platform/mod.ts";
 
 /**
  * The store in a file, of Deno KV where that is there, else of SQLite.
@@ -35,7 +31,7 @@ export function storeAt(
   if (path?.trim() === "") throw new ValueError("Cannot make a bot: store is an empty path; name a file");
   return new LazyStore(async () => {
     try {
-      if (!hasDenoKv() && path !== undefined) {
+      if (!platform.hasDenoKv() && path !== undefined) {
         return await (await import("../store/sqlite.ts")).SqliteStore.open(path);
       }
       return await (await import("../store/kv.ts")).KvStore.open(path);

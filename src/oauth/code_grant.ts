@@ -101,7 +101,7 @@ async function byLoopback(
   },
 ): Promise<OAuthSession> {
   const begun: { state?: string } = {};
-  await using loopback = listen(port, ({ searchParams }) => searchParams.get("state") === begun.state);
+  await using loopback = await listen(port, ({ searchParams }) => searchParams.get("state") === begun.state);
   const authorization = await server.authorizationUrl(scope, loopback.redirectUri);
   begun.state = authorization.state;
   await onAuthorizationUrl(authorization.url);

@@ -5,6 +5,7 @@
  * @module
  */
 
+import { platform, type PlatformServer } from "../base/platform/mod.ts";
 import { missingPermission } from "../errors/matrix_error.ts";
 
 /** What waits for a redirect. */
@@ -25,9 +26,9 @@ const NOT_MINE = "This is not the login that was begun here.\n";
  * @param isMine Whether an address is that of the login that was begun: any other program can send a browser here.
  * @throws {MissingPermissionError} If Deno may not listen.
  */
-export function listen(port: number, isMine: (url: URL) => boolean): Loopback {
+export async function listen(port: number, isMine: (url: URL) => boolean): Promise<Loopback> {
   const { promise: redirected, resolve } = Promise.withResolvers<URL>();
-  const server = serve(port, (request) => {
+  const server = await serve(port, (request) => {
     const url = new URL(request.url);
     if (request.method !== "GET" || url.pathname !== "/") return page(404, NOT_MINE);
     if (!isMine(url)) return page(400, NOT_MINE);
@@ -35,15 +36,15 @@ export function listen(port: number, isMine: (url: URL) => boolean): Loopback {
     return page(200, DONE);
   });
   return {
-    redirectUri: `http://127.0.0.1:${server.addr.port}/`,
+    redirectUri: `http://127.0.0.1:${server.port}/`,
     redirected,
     [Symbol.asyncDispose]: () => server.shutdown(),
   };
 }
 
-function serve(port: number, handler: (request: Request) => Response): Deno.HttpServer<Deno.NetAddr> {
+async function serve(port: number, handler: (request: Request) => Response): Promise<PlatformServer> {
   try {
-    return Deno.serve({ hostname: "127.0.0.1", port, onListen: () => {} }, handler);
+    return await platform.serve({ hostname: "127.0.0.1", port }, handler);
   } catch (error) {
     throw missingPermission(error, "wait for the browser") ?? error;
   }

@@ -100,7 +100,7 @@ export async function loginBySso(
   const { onRedirectUrl, idpId, deviceId, deviceName, port = 0, signal } = options;
   checkFunction(onRedirectUrl, action, "onRedirectUrl");
   const state = crypto.randomUUID();
-  await using loopback = listen(port, ({ searchParams }) => {
+  await using loopback = await listen(port, ({ searchParams }) => {
     return searchParams.get("state") === state && searchParams.has("loginToken");
   });
   const redirectUrl = `${loopback.redirectUri}?state=${state}`;

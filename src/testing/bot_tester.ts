@@ -6,6 +6,7 @@
  * @module
  */
 
+import { platform } from "../base/platform/mod.ts";
 import type { StartOptions, Store } from "../../mod.ts";
 import { type Clock, systemClock } from "../base/clock.ts";
 import type { Logger } from "../base/log.ts";
@@ -181,7 +182,7 @@ export class BotTester {
     const { homeserver, clock, store } = this;
     const { accessToken, userId: mxid } = this.#user(BOT);
     const note = (message: string, data?: Record<string, unknown>) => {
-      this.logged.push(data === undefined ? message : `${message} ${Deno.inspect(data)}`);
+      this.logged.push(data === undefined ? message : `${message} ${platform.inspect(data)}`);
     };
     const log = { debug() {}, info: note, warn: note, error: note };
     const { baseUrl, fetch } = homeserver;
@@ -641,8 +642,8 @@ export class TestRoom {
     };
     const otherwise = () => {
       const said = next();
-      return `The bot was to say ${Deno.inspect(text)}, and ${
-        said === undefined ? "says nothing" : `says ${Deno.inspect(said.text)}`
+      return `The bot was to say ${platform.inspect(text)}, and ${
+        said === undefined ? "says nothing" : `says ${platform.inspect(said.text)}`
       }`;
     };
     try {
@@ -715,7 +716,7 @@ export class TestRoom {
     await this.#tester.settle();
     const said = this.messages[this.#seen.messages];
     if (said !== undefined) {
-      throw new ExpectationError(`The bot was to say nothing, and says ${Deno.inspect(said.text)}`);
+      throw new ExpectationError(`The bot was to say nothing, and says ${platform.inspect(said.text)}`);
     }
   }
 }

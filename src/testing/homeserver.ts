@@ -6,6 +6,7 @@
  * @module
  */
 
+import { platform, type PlatformServer } from "../base/platform/mod.ts";
 import { systemClock } from "../base/clock.ts";
 import { hintAt, type Hints } from "../errors/hints.ts";
 import { checkOptions, type OptionNames } from "../errors/known_names.ts";
@@ -138,7 +139,7 @@ export class Homeserver implements AsyncDisposable {
   readonly #router: Router;
   readonly #faults = new FaultList();
   readonly #onError: (error: unknown) => void;
-  #listener: Deno.HttpServer<Deno.NetAddr> | undefined;
+  #listener: PlatformServer | undefined;
 
   /**
    * Makes a homeserver without users and rooms.
@@ -219,7 +220,7 @@ export class Homeserver implements AsyncDisposable {
    * }
    * ```
    */
-  listen(options: ListenOptions = {}): Promise<string> {
+  async listen(options: ListenOptions = {}): Promise<string> {
     checkOptions(options, { port: true, hostname: true }, "listen");
     const { port = 0, hostname = "127.0.0.1" } = options;
     const serve = async (request: Request): Promise<Response> => {
@@ -238,12 +239,9 @@ export class Homeserver implements AsyncDisposable {
         return cutResponse();
       }
     };
-    // Without onError, Deno writes to the console about every body that breaks off, and here they
-    // do so on purpose.
-    const onError = () => new Response(null, { status: 500 });
-    this.#listener = Deno.serve({ port, hostname, onListen: () => {}, onError }, serve);
-    this.#state.baseUrl = `http://${hostname}:${this.#listener.addr.port}`;
-    return Promise.resolve(this.#state.baseUrl);
+    this.#listener = await platform.serve({ port, hostname }, serve);
+    this.#state.baseUrl = `http://${hostname}:${this.#listener.port}`;
+    return this.#state.baseUrl;
   }
 
   /**

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { platform } from "../base/platform/mod.ts";
 import type { Clock, DelayOptions } from "../base/clock.ts";
 
 interface Timer {
@@ -165,6 +166,6 @@ async function settle(): Promise<void> {
     await promise;
     port1.close();
     port2.close();
-    await new Promise<void>((resolve) => setImmediate(resolve));
+    await new Promise<void>((resolve) => platform.nextTask(resolve));
   }
 }

@@ -4,6 +4,7 @@ import { checkFiles } from "../../tools/structure/files.ts";
 import { checkFolders } from "../../tools/structure/folders.ts";
 import { importGraph } from "../../tools/structure/import_graph.ts";
 import { checkCryptoModules, checkKernel, checkLayers } from "../../tools/structure/layers.ts";
+import { checkPlatform } from "../../tools/structure/platform.ts";
 import { checkSurface } from "../../tools/structure/surface.ts";
 import type { ImportEdge } from "../../tools/structure/types.ts";
 
@@ -252,3 +253,15 @@ for (const { name, refused, accepted } of fileCases) {
     for (const [path, text] of accepted) assertEquals(checkFiles([{ path, text }]), [], text);
   });
 }
+
+Deno.test("checkPlatform() refuses Deno and modules of Node outside of the port, but not in comments and texts", () => {
+  const uses = (path: string, text: string) => checkPlatform([{ path, text }]).length;
+  assertEquals(uses("src/api/http/request.ts", "export const pid = Deno.pid;"), 1);
+  assertEquals(uses("src/bot/bot.ts", "let file: Deno.FsFile | undefined;"), 1);
+  assertEquals(uses("src/bot/bot.ts", 'import { join } from "node:path";'), 1);
+  assertEquals(uses("mod.ts", 'const crypto = () => import("node:crypto");'), 1);
+  assertEquals(uses("src/base/clock.ts", "globalThis.Deno?.unrefTimer?.(1);"), 1);
+  assertEquals(uses("src/bot/bot.ts", '// as Deno.serve()\nthrow "write Deno.serve()";'), 0);
+  assertEquals(uses("src/base/platform/deno.ts", "export const pid = Deno.pid;"), 0);
+  assertEquals(uses("tests/bot/bot_test.ts", "Deno.test();"), 0);
+});

@@ -22,7 +22,18 @@ const layers: Layer[] = [
   {
     name: "mod",
     files: /^(?:mod|types|errors)\.ts$/,
-    imports: ["client", "encryption", "kernel", "actors", "api", "crypto", "store", "ground", "places"],
+    imports: [
+      "client",
+      "encryption",
+      "kernel",
+      "actors",
+      "api",
+      "crypto",
+      "store",
+      "ground",
+      "platform",
+      "places",
+    ],
   },
   {
     name: "cli",
@@ -33,7 +44,7 @@ const layers: Layer[] = [
   {
     name: "bot",
     files: /^src\/bot\//,
-    imports: ["mod", "places", "names"], // as applications do
+    imports: ["mod", "platform", "places", "names"], // as applications do
     // Entries of the package, what finds homeservers, names of other libraries, what warns of key files
     // that others may read, what a signal ends, and HTML as text.
     besides: [
@@ -50,44 +61,60 @@ const layers: Layer[] = [
   {
     name: "appservice",
     files: /^src\/appservice\//,
-    imports: ["names", "client", "encryption", "actors", "api", "store", "ground", "places"],
+    imports: ["names", "client", "encryption", "actors", "api", "store", "ground", "platform", "places"],
   },
   {
     name: "oauth",
     files: /^src\/oauth\//,
-    imports: ["names", "api", "store", "ground", "places"],
+    imports: ["names", "api", "store", "ground", "platform", "places"],
     types: ["client"],
   },
   {
     name: "client",
     files: /^src\/client\//,
-    imports: ["encryption", "kernel", "actors", "api", "crypto", "store", "ground", "places", "names"],
+    imports: [
+      "encryption",
+      "kernel",
+      "actors",
+      "api",
+      "crypto",
+      "store",
+      "ground",
+      "platform",
+      "places",
+      "names",
+    ],
   },
   {
     name: "encryption",
     files: /^src\/encryption\//,
-    imports: ["kernel", "actors", "api", "crypto", "store", "ground", "places", "names"],
+    imports: ["kernel", "actors", "api", "crypto", "store", "ground", "platform", "places", "names"],
   },
-  { name: "kernel", files: /^src\/actors\/kernel\//, imports: ["ground"] }, // free of Matrix, see below
+  { name: "kernel", files: /^src\/actors\/kernel\//, imports: ["ground", "platform"] }, // free of Matrix, see below
   {
     name: "actors",
     files: /^src\/actors\//,
-    imports: ["names", "kernel", "api", "crypto", "store", "ground", "places"],
+    imports: ["names", "kernel", "api", "crypto", "store", "ground", "platform", "places"],
   },
-  { name: "api", files: /^src\/api\//, imports: ["names", "ground"] },
-  { name: "crypto", files: /^src\/crypto\//, imports: ["ground", "vodozemac"], types: ["store"] },
-  { name: "store", files: /^src\/store\//, imports: ["names", "ground"] },
+  { name: "api", files: /^src\/api\//, imports: ["names", "ground", "platform"] },
+  { name: "crypto", files: /^src\/crypto\//, imports: ["ground", "platform", "vodozemac"], types: ["store"] },
+  { name: "store", files: /^src\/store\//, imports: ["names", "ground", "platform"] },
   {
     name: "testing",
     files: /^src\/testing\//,
-    imports: ["names", "ground", "places"],
+    imports: ["names", "ground", "platform", "places"],
     types: ["mod"], // as applications do; its values would load the client
     besides: ["src/store/base/mod.ts"], // for the `MemoryStore` that a bot is tried with
   },
   { name: "vodozemac", files: /^vodozemac-wasm\//, imports: [] }, // a package of its own
+  { name: "platform", files: /^src\/base\/platform\//, imports: [] }, // the port to where it runs
   { name: "places", files: /^src\/base\/own_code\.ts$/, imports: [] }, // says which code is the package's
-  { name: "names", files: /^src\/errors\/(known_names|check_function)\.ts$/, imports: ["ground"] }, // refuse typing errors
-  { name: "ground", files: /^src\/(types|errors|base)\//, imports: ["places", "names"] },
+  {
+    name: "names",
+    files: /^src\/errors\/(known_names|check_function)\.ts$/,
+    imports: ["ground", "platform"],
+  }, // refuse typing errors
+  { name: "ground", files: /^src\/(types|errors|base)\//, imports: ["platform", "places", "names"] },
 ];
 
 const layerOf = (path: string) => layers.find((layer) => layer.files.test(path));
@@ -135,7 +162,7 @@ export function checkCryptoModules(edges: ImportEdge[]): Violation[] {
 }
 
 const kernel = /^src\/actors\/kernel\//;
-const kernelMayImport = /^src\/(actors\/kernel\/\w+|errors\/matrix_error|base\/\w+)\.ts$/;
+const kernelMayImport = /^src\/(actors\/kernel\/\w+|errors\/matrix_error|base\/\w+|base\/platform\/mod)\.ts$/;
 
 /** What the kernel of the actors imports of Matrix. */
 export function checkKernel(edges: ImportEdge[]): Violation[] {

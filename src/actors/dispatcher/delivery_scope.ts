@@ -8,7 +8,7 @@
 import type { HandlerScope, Outgoing } from "../../base/handler_call.ts";
 import type { TransactionID } from "../../types/ids.ts";
 import { ValueError } from "../../errors/matrix_error.ts";
-import { nodeCrypto } from "../../base/node_crypto.ts";
+import { platform } from "../../base/platform/mod.ts";
 import { isJsonObject } from "../../types/json.ts";
 import type { OpenableStore } from "../store/mod.ts";
 import { currentCall } from "../../base/handler_call.ts";
@@ -59,7 +59,7 @@ export class SendIds {
     const [kept] = await store.readRecords([KEY]);
     const key = kept instanceof Uint8Array ? kept : crypto.getRandomValues(new Uint8Array(32));
     if (key !== kept) await store.commitRecords([{ type: "set", key: KEY, value: key }]);
-    const { createHmac } = await nodeCrypto();
+    const { createHmac } = await platform.crypto();
     return (text, inClear) => createHmac("sha256", inClear ? "" : key).update(text).digest("base64url");
   }
 }

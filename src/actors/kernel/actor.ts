@@ -23,7 +23,7 @@
  * @module
  */
 
-import { AsyncLocalStorage } from "node:async_hooks";
+import { platform } from "../../base/platform/mod.ts";
 
 /** What handles one kind of message: from its body to the reply. */
 // deno-lint-ignore no-explicit-any -- the body is contravariant: `unknown` would refuse every handler
@@ -149,7 +149,7 @@ export function later<T>(promise: Promise<T>): Later<T> {
   return new Later(promise);
 }
 
-const scope = new AsyncLocalStorage<object | undefined>();
+const scope = new platform.AsyncLocalStorage<object | undefined>();
 
 /**
  * Runs the life of an actor; whatever it calls or starts is inside.

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { platform } from "../../base/platform/mod.ts";
 import { freshFilter, type SyncOptions } from "../../api/server/server.ts";
 import type { FilterID, SyncToken } from "../../types/ids.ts";
 import type { Filter, RoomEventFilter, SyncResponse } from "../../types/events/sync_response.ts";
@@ -88,7 +89,7 @@ export class SyncReader {
    */
   sent(): Promise<void> {
     // The first is called in the same round of the event loop.
-    return new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+    return new Promise((resolve) => platform.nextTask(() => platform.nextTask(resolve)));
   }
 
   #ask(since: SyncToken | undefined): EarlyRequest {

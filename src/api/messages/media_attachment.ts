@@ -33,7 +33,7 @@ import {
 } from "../http/mod.ts";
 import { checkFile, checkMediaType, type UploadDescription, type UploadSource } from "../media/media.ts";
 import type { SendOptions } from "./messages.ts";
-import { nodeCrypto } from "../../base/node_crypto.ts";
+import { platform } from "../../base/platform/mod.ts";
 
 /** What uploads and encrypts files. */
 export interface FilePlacing extends SendingUser {
@@ -249,7 +249,7 @@ interface Digesting {
 
 /** Hashes data while it is read. */
 async function digesting(source: MediaSource): Promise<Digesting> {
-  const { createHash } = await nodeCrypto();
+  const { createHash } = await platform.crypto();
   let hash = createHash("sha256");
   const open = (): ReadableStream<Uint8Array> => {
     const current = hash = createHash("sha256");

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { AsyncLocalStorage } from "node:async_hooks";
+import { platform } from "../../base/platform/mod.ts";
 import type { HandlerContext } from "../../../mod.ts";
 import type { UserID } from "../../../types.ts";
 import { Afterwards, Begun, forever, type RunTime, type RunWatch } from "./patience.ts";
@@ -54,7 +54,7 @@ interface Place {
   parts: number;
 }
 
-const places = new AsyncLocalStorage<Place>();
+const places = new platform.AsyncLocalStorage<Place>();
 const DONE: RunEnd = { kind: "done" };
 
 /** The run in whose functions this is called; undefined: in none, or it has ended. */

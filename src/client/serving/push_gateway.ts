@@ -11,7 +11,8 @@ import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import { BoundedBodies, Refusal } from "../../base/bounded_body.ts";
-import { isSameSecret, nodeCrypto } from "../../base/node_crypto.ts";
+import { platform } from "../../base/platform/mod.ts";
+import { isSameSecret } from "../../base/same_secret.ts";
 import { ValueError } from "../../errors/matrix_error.ts";
 import type { Session } from "../../api/http/mod.ts";
 import type { WakeOptions } from "../wake_options.ts";
@@ -150,7 +151,7 @@ export class WakeKey {
 
   async #derive(): Promise<string> {
     const account = await this.#session.account();
-    const { createHmac } = await nodeCrypto();
+    const { createHmac } = await platform.crypto();
     return createHmac("sha256", this.#secret).update(JSON.stringify(["greenroom wake", ...account]))
       .digest("base64url");
   }

@@ -4,8 +4,11 @@
  * @module
  */
 
+import { platform, type PlatformFile, SEEK } from "../../base/platform/mod.ts";
 import { AttachmentError } from "../../errors/encryption_error.ts";
 import { BLOCK_SIZE } from "../ciphers/ciphers.ts";
+
+const { files } = platform;
 
 /** The default limit of memory, in bytes. */
 const MAX_MEMORY = 64 * 2 ** 20;
@@ -75,28 +78,28 @@ export class AttachmentBuffer implements AsyncDisposable {
 
 /** A file that is written, then read, then gone. */
 class TemporaryFile {
-  readonly #file: Deno.FsFile;
+  readonly #file: PlatformFile;
   /** Empty where the file has no name any more. */
   #path: string;
   #reading = false;
 
-  private constructor(file: Deno.FsFile, path: string) {
+  private constructor(file: PlatformFile, path: string) {
     this.#file = file;
     this.#path = path;
   }
 
   static async create(): Promise<TemporaryFile> {
-    const path = await Deno.makeTempFile({ prefix: "attachment-" });
-    let file: Deno.FsFile;
+    const path = await files.makeTempFile({ prefix: "attachment-" });
+    let file: PlatformFile;
     try {
-      file = await Deno.open(path, { read: true, write: true });
+      file = await files.open(path, { read: true, write: true });
     } catch (error) {
-      await Deno.remove(path);
+      await files.remove(path);
       throw error;
     }
     // Without a name no other process can change it between the check and the reading, and a crash
     // leaves nothing behind. Windows can't do that: there it goes when it is closed.
-    const removed = await Deno.remove(path).then(() => true, () => false);
+    const removed = await files.remove(path).then(() => true, () => false);
     return new TemporaryFile(file, removed ? "" : path);
   }
 
@@ -108,7 +111,7 @@ class TemporaryFile {
 
   /** Reads the next block; all but the last are of full size. */
   async read(): Promise<Bytes | undefined> {
-    if (!this.#reading) await this.#file.seek(0, Deno.SeekMode.Start);
+    if (!this.#reading) await this.#file.seek(0, SEEK.START);
     this.#reading = true;
     const block = new Uint8Array(BLOCK_SIZE);
     let size = 0;
@@ -122,7 +125,7 @@ class TemporaryFile {
 
   async remove(): Promise<void> {
     this.#file.close();
-    if (this.#path !== "") await Deno.remove(this.#path);
+    if (this.#path !== "") await files.remove(this.#path);
     this.#path = "";
   }
 }

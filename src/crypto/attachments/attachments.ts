@@ -7,8 +7,7 @@
  * @module
  */
 
-import type { Hash } from "node:crypto";
-import { nodeCrypto } from "../../base/node_crypto.ts";
+import { type Digest, platform } from "../../base/platform/mod.ts";
 import { AttachmentError, EncryptionError } from "../../errors/encryption_error.ts";
 import type {
   AttachmentCipher,
@@ -110,7 +109,7 @@ export function encryptAttachment(data: Uint8Array | ReadableStream<Uint8Array>)
   crypto.getRandomValues(iv.subarray(0, 8)); // the other half counts
   const mode = new CounterMode(key, iv);
   const reader = new BlockReader(data instanceof Uint8Array ? ReadableStream.from([data]) : data);
-  let hash: Hash | undefined;
+  let hash: Digest | undefined;
   let sha256: Bytes | undefined;
   const stream = new ReadableStream<Bytes>({
     async pull(controller) {
@@ -226,12 +225,12 @@ export function decryptAttachmentStream(
   }, { highWaterMark: 0 });
 }
 
-async function newHash(): Promise<Hash> {
-  return (await nodeCrypto()).createHash("sha256");
+async function newHash(): Promise<Digest> {
+  return (await platform.crypto()).createHash("sha256");
 }
 
-async function checkHash(actual: Hash, expected: Uint8Array): Promise<void> {
-  if ((await nodeCrypto()).timingSafeEqual(actual.digest(), expected)) return;
+async function checkHash(actual: Digest, expected: Uint8Array): Promise<void> {
+  if ((await platform.crypto()).timingSafeEqual(actual.digest(), expected)) return;
   throw new AttachmentError(
     "Cannot decrypt the file: it is not what was sent, its SHA-256 is another",
     { problem: "hash" },

@@ -8,6 +8,7 @@
  * @module
  */
 
+import { platform } from "../../base/platform/mod.ts";
 import { elapsed } from "../../base/clock.ts";
 import { DeviceConflictError } from "../../errors/encryption_error.ts";
 import type { MessageEvent } from "../../types/events/event.ts";
@@ -161,7 +162,7 @@ export class Engine {
       for (const event of outcome.recovered) recovered.push(event);
       for (const alarm of outcome.alarms) alarms.push(alarm);
       if (outcome.more !== true) return { recovered, alarms };
-      await new Promise<void>((resolve) => setImmediate(resolve));
+      await new Promise<void>((resolve) => platform.nextTask(resolve));
     }
   }
 

@@ -6,8 +6,7 @@
 
 import { abortable } from "@std/async/abortable";
 import { concat } from "@std/bytes/concat";
-import type { Hmac } from "node:crypto";
-import { nodeCrypto } from "../../base/node_crypto.ts";
+import { type Digest, platform } from "../../base/platform/mod.ts";
 import { CounterMode, hashPassphrase, MAX_ITERATIONS, newCounter } from "../ciphers/ciphers.ts";
 import { KeyFileError } from "../../errors/encryption_error.ts";
 import { decodeBase64 } from "../../types/base64.ts";
@@ -39,7 +38,7 @@ export interface KeyFileKeys {
   /** Encrypts and decrypts. */
   readonly mode: CounterMode;
   /** Computes the MAC. */
-  readonly mac: Hmac;
+  readonly mac: Digest;
 }
 
 /** Makes the head of a new file. */
@@ -79,7 +78,7 @@ export async function deriveKeys(
   const keys = await (signal === undefined ? hashing : abortable(hashing, signal));
   try {
     const mode = new CounterMode(keys.slice(0, 32), iv);
-    return { mode, mac: (await nodeCrypto()).createHmac("sha256", keys.subarray(32)) };
+    return { mode, mac: (await platform.crypto()).createHmac("sha256", keys.subarray(32)) };
   } finally {
     keys.fill(0);
   }

@@ -8,7 +8,7 @@
  */
 
 import { concat } from "@std/bytes/concat";
-import { nodeCrypto } from "../../base/node_crypto.ts";
+import { platform } from "../../base/platform/mod.ts";
 import { KeyFileError } from "../../errors/encryption_error.ts";
 import type { RoomID } from "../../types/ids.ts";
 import { parseObject } from "../../types/json.ts";
@@ -110,7 +110,7 @@ async function authenticate(
   { bytes, end }: { readonly bytes: Bytes; readonly end: number },
 ): Promise<void> {
   for (const block of blocksOf(bytes, 0, end)) mac.update(block);
-  if ((await nodeCrypto()).timingSafeEqual(mac.digest(), bytes.slice(end))) return;
+  if ((await platform.crypto()).timingSafeEqual(mac.digest(), bytes.slice(end))) return;
   throw new KeyFileError(
     "Cannot import the key file: its passphrase is another one, or it was changed; try the right one, or get it again",
     { problem: "passphrase" },

@@ -12,7 +12,7 @@ import { RateLimit } from "../requests/requests.ts";
 import { NEW_PEER, type OlmPeer } from "./olm_peer.ts";
 import type { OlmCiphertext, OlmSessions } from "./olm_sessions.ts";
 import { concat } from "@std/bytes/concat";
-import { nodeCrypto } from "../../base/node_crypto.ts";
+import { platform } from "../../base/platform/mod.ts";
 import { WeighedCache } from "../../base/recent_map.ts";
 import type { UserID } from "../../types/ids.ts";
 
@@ -201,7 +201,7 @@ export class SeenMessages {
    * @param message Its bytes, without what it came wrapped in.
    */
   async hash(message: Uint8Array): Promise<Uint8Array> {
-    const { createHash } = await nodeCrypto();
+    const { createHash } = await platform.crypto();
     return new Uint8Array(createHash("sha256").update(message).digest().subarray(0, HASH_BYTES));
   }
 

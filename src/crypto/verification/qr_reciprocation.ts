@@ -6,7 +6,7 @@
  * @module
  */
 
-import { nodeCryptoNow } from "../../base/node_crypto.ts";
+import { platform } from "../../base/platform/mod.ts";
 import { ValueError } from "../../errors/matrix_error.ts";
 import { decodeBase64, encodeBase64 } from "../../types/base64.ts";
 import type { OwnDevice } from "../context/context.ts";
@@ -227,7 +227,7 @@ export class QrReciprocation {
 function sameSecret(one: string, other: string): boolean {
   const [known, given] = [decodeBase64(one), decodeBase64(other)];
   if (known === undefined || given === undefined || known.length !== given.length) return false;
-  return nodeCryptoNow().timingSafeEqual(known, given);
+  return platform.cryptoNow().timingSafeEqual(known, given);
 }
 
 function unshowable(why: string): ValueError {

@@ -6,7 +6,7 @@
  */
 
 import { type EstablishedSas, type Sas, type Vodozemac, VodozemacError } from "@greenroom/vodozemac-wasm";
-import { nodeCryptoNow } from "../../base/node_crypto.ts";
+import { platform } from "../../base/platform/mod.ts";
 import { ValueError } from "../../errors/matrix_error.ts";
 import type { DeviceID, UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
@@ -266,7 +266,7 @@ function known(strings: readonly string[]): ShortAuthenticationStringMethod[] {
 
 /** The hash by which the device that accepts is bound to a key before it has seen the other's. */
 export function commitmentTo(key: string, start: JsonObject): string {
-  const hash = nodeCryptoNow().createHash("sha256");
+  const hash = platform.cryptoNow().createHash("sha256");
   try {
     hash.update(key).update(canonicalJson(start));
   } catch (error) {

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { nodeCryptoNow } from "../../base/node_crypto.ts";
+import { platform } from "../../base/platform/mod.ts";
 import { decodeRecoveryKey, encodeRecoveryKey, KEY_BYTES } from "../../crypto/secrets/secrets.ts";
 
 /**
@@ -13,7 +13,7 @@ import { decodeRecoveryKey, encodeRecoveryKey, KEY_BYTES } from "../../crypto/se
  * @param about What for.
  */
 export function derivedRecoveryKey(recoveryKey: string, about: string): string {
-  const { hkdfSync } = nodeCryptoNow();
+  const { hkdfSync } = platform.cryptoNow();
   const info = `greenroom ${about}`;
   return encodeRecoveryKey(
     new Uint8Array(hkdfSync("sha256", decodeRecoveryKey(recoveryKey), "", info, KEY_BYTES)),

@@ -5,8 +5,7 @@
  * @module
  */
 
-import { isProxy } from "node:util/types";
-import { deserialize, serialize } from "node:v8";
+import { platform } from "../../base/platform/mod.ts";
 import { StoreFormatError } from "../../errors/store_error.ts";
 import { ValueError } from "../../errors/matrix_error.ts";
 
@@ -238,7 +237,7 @@ const MAX_PARTS = 10_000;
 export function encodeValue(value: unknown): Uint8Array {
   if (isJson(value, { parts: MAX_PARTS, depth: MAX_DEPTH })) return ENCODER.encode(JSON.stringify(value));
   try {
-    return serialize(value);
+    return platform.serialize(value);
   } catch (cause) {
     throw new ValueError("Cannot store a value: it is not plain data; leave out functions and the like", {
       cause,
@@ -253,7 +252,7 @@ export function encodeValue(value: unknown): Uint8Array {
  */
 export function decodeValue(bytes: Uint8Array): unknown {
   try {
-    return bytes[0] === SERIALIZED ? deserialize(bytes) : JSON.parse(DECODER.decode(bytes));
+    return bytes[0] === SERIALIZED ? platform.deserialize(bytes) : JSON.parse(DECODER.decode(bytes));
   } catch {
     // Without the parser's error: it quotes the text, which may hold a secret.
     throw new StoreFormatError(
@@ -283,14 +282,14 @@ function isJson(value: unknown, left: { parts: number; depth: number }): boolean
 
 function isJsonArray(values: readonly unknown[], left: { parts: number; depth: number }): boolean {
   // It has other properties than its items, or lacks items.
-  if (Object.keys(values).length !== values.length || isProxy(values)) return false;
+  if (Object.keys(values).length !== values.length || platform.isProxy(values)) return false;
   for (let index = 0; index < values.length; index++) if (!isJson(values[index], left)) return false;
   return true;
 }
 
 function isJsonRecord(value: object, left: { parts: number; depth: number }): boolean {
   const prototype = Object.getPrototypeOf(value);
-  if ((prototype !== Object.prototype && prototype !== null) || isProxy(value)) return false;
+  if ((prototype !== Object.prototype && prototype !== null) || platform.isProxy(value)) return false;
   for (const name in value) if (!isJson((value as Record<string, unknown>)[name], left)) return false;
   return true;
 }

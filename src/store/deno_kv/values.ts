@@ -5,7 +5,7 @@
  */
 
 import { concat } from "@std/bytes/concat";
-import { deserialize, serialize } from "node:v8";
+import { platform } from "../../base/platform/mod.ts";
 import { StoreFormatError } from "../../errors/store_error.ts";
 import { partKey, partsKey, valueKey } from "./keys.ts";
 import { cutBytes, type KvDatabase, type KvWrite, listAll, MAX_RECORD_BYTES, readMany } from "./database.ts";
@@ -35,14 +35,14 @@ function wholeRecord(bytes: Uint8Array): Uint8Array {
 
 /** The record of a value in parts. */
 function splitRecord({ id, parts }: SplitValue): Uint8Array {
-  return tagged(SPLIT, serialize({ id, parts }));
+  return tagged(SPLIT, platform.serialize({ id, parts }));
 }
 
 /** Decodes a record: the value, or where its parts are. */
 export function readRecord(record: unknown): { readonly value: unknown } | { readonly split: SplitValue } {
   if (record instanceof Uint8Array) {
     if (record[0] === WHOLE) return { value: decodeValue(record.subarray(1)) };
-    if (record[0] === SPLIT) return { split: deserialize(record.subarray(1)) as SplitValue }; // splitRecord() made it
+    if (record[0] === SPLIT) return { split: platform.deserialize(record.subarray(1)) as SplitValue }; // splitRecord() made it
   }
   throw new StoreFormatError(
     "Cannot read a record of the store: its format is unknown; use the version of Greenroom that wrote it, or a newer one",

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { nodeCryptoNow } from "../../base/node_crypto.ts";
+import { platform } from "../../base/platform/mod.ts";
 import type { RoomID } from "../../types/ids.ts";
 import type { StoreKey } from "../base/mod.ts";
 
@@ -164,7 +164,7 @@ function isHashed(part: string): boolean {
 }
 
 function hashed(part: string): string {
-  return HASHED + nodeCryptoNow().createHash("sha256").update(part, "utf16le").digest("base64url");
+  return HASHED + platform.cryptoNow().createHash("sha256").update(part, "utf16le").digest("base64url");
 }
 
 /** Whether a key is short enough whatever its characters, as nearly all are. */

@@ -9,6 +9,7 @@
  * @module
  */
 
+import { platform } from "../../base/platform/mod.ts";
 import { type Clock, elapsed, systemClock } from "../../base/clock.ts";
 import { StoreError, StoreInUseError } from "../../errors/store_error.ts";
 import { type Logger, loggerOf } from "../../base/log.ts";
@@ -269,7 +270,8 @@ export class Lease {
   }
 }
 
-/** The default name of a process. There may be no `Deno` where this runs. */
+/** The default name of a process. */
 function processName(): string {
-  return typeof Deno === "undefined" ? "process" : `process ${Deno.pid}`;
+  const { pid } = platform.process;
+  return pid === undefined ? "process" : `process ${pid}`;
 }

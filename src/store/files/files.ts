@@ -5,10 +5,12 @@
  * @module
  */
 
+import { platform, type PlatformFile, SEEK } from "../../base/platform/mod.ts";
 import { StoreError } from "../../errors/store_error.ts";
 import type { StoreKey, StoreLock } from "../base/mod.ts";
 import { type Clock, systemClock } from "../../base/clock.ts";
 
+const { files } = platform;
 const EXCLUSIVELY = true;
 
 /** The most bytes of a note that are read. */
@@ -31,19 +33,19 @@ export async function lockBeside(
     throw unlockable("the database is no file, or one whose path is not known; open it by its path");
   }
   const folder = `${database}-locks`;
-  await assertPermitted(folder);
-  let file: Deno.FsFile | undefined;
+  assertPermitted(folder);
+  let file: PlatformFile | undefined;
   try {
-    await Deno.mkdir(folder, { mode: 0o700 }).catch(unlessThere);
-    file = await Deno.open(`${folder}/${await nameOf(key)}`, {
+    await files.mkdir(folder, { mode: 0o700 }).catch(unlessThere);
+    file = await files.open(`${folder}/${await nameOf(key)}`, {
       read: true,
       write: true,
       create: true,
       mode: 0o600,
     });
     if (await file.tryLock(EXCLUSIVELY)) {
-      const files = ["", "-wal", "-shm", "-journal", "-locks"].map((end) => `${database}${end}`);
-      return new FileLock(file, await leftIn(file), warningOfOthers(files));
+      const beside = ["", "-wal", "-shm", "-journal", "-locks"].map((end) => `${database}${end}`);
+      return new FileLock(file, await leftIn(file), warningOfOthers(beside));
     }
     file.close();
     return undefined;
@@ -55,12 +57,12 @@ export async function lockBeside(
 
 /** A file that is locked while it is open. */
 class FileLock implements StoreLock {
-  readonly #file: Deno.FsFile;
+  readonly #file: PlatformFile;
   #isHeld = true;
   readonly left: string;
   readonly warning?: string;
 
-  constructor(file: Deno.FsFile, left: string, warning?: string) {
+  constructor(file: PlatformFile, left: string, warning?: string) {
     this.#file = file;
     this.left = left;
     this.warning = warning;
@@ -68,7 +70,7 @@ class FileLock implements StoreLock {
 
   async leave(text: string): Promise<void> {
     const bytes = new TextEncoder().encode(text);
-    await this.#file.seek(0, Deno.SeekMode.Start);
+    await this.#file.seek(0, SEEK.START);
     await this.#file.write(bytes); // in one go: what was there is not lost if the process ends
     await this.#file.truncate(bytes.length);
   }
@@ -80,10 +82,9 @@ class FileLock implements StoreLock {
 }
 
 /** Queries first, so that Deno does not prompt the user. */
-async function assertPermitted(path: string): Promise<void> {
+function assertPermitted(path: string): void {
   for (const name of ["read", "write"] as const) {
-    const { state } = await Deno.permissions.query({ name, path });
-    if (state !== "granted") {
+    if (!files.isPermitted(name, path)) {
       throw unlockable(`Deno may not use ${path}; start it with --allow-${name}=${path}`);
     }
   }
@@ -95,13 +96,13 @@ async function nameOf(key: StoreKey): Promise<string> {
   return new Uint8Array(await crypto.subtle.digest("SHA-256", bytes), 0, 16).toHex();
 }
 
-async function leftIn(file: Deno.FsFile): Promise<string> {
+async function leftIn(file: PlatformFile): Promise<string> {
   const bytes = new Uint8Array(MAX_LEFT);
   return new TextDecoder().decode(bytes.subarray(0, await file.read(bytes) ?? 0));
 }
 
 function unlessThere(error: unknown): void {
-  if (!(error instanceof Deno.errors.AlreadyExists)) throw error;
+  if (files.problemOf(error) !== "there") throw error;
 }
 
 function unlockable(why: string, options?: ErrorOptions): StoreError {
@@ -120,10 +121,10 @@ const PRIVATE = 0o600;
  * @param path The file.
  */
 export function createPrivateFile(path: string): void {
-  if (Deno.permissions.querySync({ name: "write", path }).state !== "granted") return; // Deno would prompt
+  if (!files.isPermitted("write", path)) return; // Deno would prompt
   try {
     // At once, before anything else can open it: closing a file releases the locks that the process has on it.
-    Deno.openSync(path, { write: true, createNew: true, mode: PRIVATE }).close();
+    files.openSync(path, { write: true, createNew: true, mode: PRIVATE }).close();
   } catch {
     // It is there, or can't be.
   }
@@ -142,9 +143,9 @@ export function warningOfOthers(paths: readonly string[]): string | undefined {
 }
 
 function modeOf(path: string): number | null {
-  if (Deno.permissions.querySync({ name: "read", path }).state !== "granted") return null;
+  if (!files.isPermitted("read", path)) return null;
   try {
-    return Deno.statSync(path).mode;
+    return files.modeOf(path);
   } catch {
     return null;
   }

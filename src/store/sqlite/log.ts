@@ -15,6 +15,7 @@
  * @module
  */
 
+import { platform, type PlatformFile, SEEK } from "../../base/platform/mod.ts";
 import type { DatabaseSync } from "node:sqlite";
 import { StoreError } from "../../errors/store_error.ts";
 import { SharedRuns } from "../../base/runs.ts";
@@ -27,12 +28,12 @@ const STEP = 256 * 2 ** 10;
 
 /** The log of a database. Commits made during a sync share the next one. */
 export class SqliteLog {
-  readonly #file: Deno.FsFile;
+  readonly #file: PlatformFile;
   readonly #syncs = new SharedRuns(() => this.#sync());
   /** Whether the log has not reached its full length yet. */
   #grows = true;
 
-  private constructor(file: Deno.FsFile) {
+  private constructor(file: PlatformFile) {
     this.#file = file;
   }
 
@@ -46,10 +47,12 @@ export class SqliteLog {
     const path = `${database.location()}-wal`;
     try {
       // Queried first, so that Deno does not prompt the user.
-      const { state } = Deno.permissions.querySync({ name: "write", path });
-      return state === "granted" ? new SqliteLog(Deno.openSync(path, { write: true })) : undefined;
+      const { files } = platform;
+      return files.isPermitted("write", path)
+        ? new SqliteLog(files.openSync(path, { write: true }))
+        : undefined;
     } catch {
-      return undefined; // there is no such file, or no Deno
+      return undefined; // there is no such file
     }
   }
 
@@ -73,7 +76,7 @@ export class SqliteLog {
   writeAhead(): void {
     if (!this.#grows) return;
     try {
-      const end = this.#file.seekSync(0, Deno.SeekMode.End);
+      const end = this.#file.seekSync(0, SEEK.END);
       this.#grows = end < WAL_LIMIT;
       // At a multiple of the step there are zeros already, of this process or another.
       if (this.#grows && end % STEP > 0) this.#file.writeSync(new Uint8Array(STEP - end % STEP));

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { setImmediate } from "node:timers/promises";
+import { platform } from "../../base/platform/mod.ts";
 import type { Store, StoreEntry, StoreKey, StoreMutation } from "../../../mod.ts";
 
 /** What a case asks of a store beside the interface. */
@@ -103,5 +103,5 @@ export function someBytes(length: number, seed = 1): Uint8Array {
  * the disk beside it.
  */
 export async function otherWork(): Promise<void> {
-  await setImmediate();
+  await new Promise<void>((resolve) => platform.nextTask(resolve));
 }

@@ -5,6 +5,7 @@
  */
 
 import { deepStrictEqual } from "node:assert";
+import { platform } from "../../base/platform/mod.ts";
 import type { Store, StoreKey, StoreMutation } from "../../../mod.ts";
 import { ValueError } from "../../errors/matrix_error.ts";
 import { listed, read, readValue, set } from "./store_case.ts";
@@ -166,5 +167,5 @@ function largeValue(round: number): Uint8Array {
 }
 
 function say(line: string): void {
-  Deno.stdout.writeSync(new TextEncoder().encode(`${line}\n`));
+  platform.process.print(line);
 }

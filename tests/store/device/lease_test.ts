@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertInstanceOf, assertRejects } from "@std/assert";
+import { platform } from "../../../src/base/platform/mod.ts";
 import { StoreError, StoreInUseError } from "../../../src/errors/store_error.ts";
 import type { StoreKey } from "../../../src/store/base/store.ts";
 import { Lease, type LeaseOptions } from "../../../src/store/device/lease.ts";
@@ -222,7 +223,7 @@ Deno.test("A clock that is set back has the lease renewed by it", async () => {
   assertEquals(await values(LEASE), [{ until: 515_000 }]);
 });
 
-Deno.test("The owner's default name has the number of the process, or none where there is no Deno", async () => {
+Deno.test("The owner's default name has the number of the process, or none where there are no processes", async () => {
   const { kv, clock } = stage();
   const owner = async (device: string) => {
     const [entry] = await kv.getMany([["@a:a", device, "owner"]]);
@@ -230,10 +231,10 @@ Deno.test("The owner's default name has the number of the process, or none where
   };
   await Lease.acquire(kv, ["@a:a", "A"], { clock });
   assertEquals(await owner("A"), `process ${Deno.pid}`);
-  const runtime = Object.getOwnPropertyDescriptor(globalThis, "Deno") ?? {};
-  Reflect.deleteProperty(globalThis, "Deno");
+  const pid = Object.getOwnPropertyDescriptor(platform.process, "pid") ?? {};
+  Object.defineProperty(platform.process, "pid", { value: undefined, configurable: true });
   const taking = Lease.acquire(kv, ["@a:a", "B"], { clock });
-  Object.defineProperty(globalThis, "Deno", runtime);
+  Object.defineProperty(platform.process, "pid", pid);
   await taking;
   assertEquals(await owner("B"), "process");
 });
