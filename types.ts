@@ -196,6 +196,13 @@ export type {
   InternalEventOptions,
   OptionsFor,
   PruneSummary,
+  QueueAPI,
+  QueuedSend,
+  QueuedSendOptions,
+  QueuedTextOptions,
+  QueueOptions,
+  QueueProgress,
+  SendQueue,
 } from "./src/client/client.ts";
 export type {
   NewSecretStorageKeyOptions,

@@ -38,7 +38,7 @@ export interface HandlerScope {
 /** How many turns of the microtask queue pass until what comes after something has begun, if it does. */
 const TURNS = 10;
 
-const calls = new platform.AsyncLocalStorage<HandlerCall>();
+const calls = new platform.AsyncLocalStorage<HandlerCall | undefined>();
 let isListening = false;
 
 export class HandlerCall {
@@ -133,6 +133,11 @@ export function currentCall(): HandlerCall | undefined {
 /** The delivery that the caller is inside of, if it may come again. */
 export function currentHandler(): HandlerScope | undefined {
   return calls.getStore()?.scope;
+}
+
+/** Begins work that is no part of the call that the caller is inside of. */
+export function outsideOfHandlers<Result>(work: () => Result): Result {
+  return calls.run(undefined, work);
 }
 
 /**

@@ -31,6 +31,7 @@ import { ClientLife } from "./client_life.ts";
 import { CLIENT_HINTS, type ClientOptionHints } from "./client_hints.ts";
 import { ApplicationOperations, shareOperations } from "./application_operations.ts";
 import { clientOperations, lazyPushRules } from "./client_operations.ts";
+import { type QueueAPI, SendQueues } from "./queue/queue.ts";
 import { LazyServing } from "./lazy_serving.ts";
 import type { WakeAPI } from "./wake_options.ts";
 import { type SessionsAPI, type TasksAPI, tasksAPI } from "./sessions_api.ts";
@@ -47,6 +48,15 @@ export { type DecryptingClient, DecryptionDispatcher } from "./decryption_dispat
 export type { EncryptingAPI } from "./encrypting_api.ts";
 export type { EventFor, HandlerDecorator, HandlersAPI, OptionsFor } from "./handlers_api.ts";
 export type { PruneSummary } from "./housekeeping.ts";
+export type {
+  QueueAPI,
+  QueuedSend,
+  QueuedSendOptions,
+  QueuedTextOptions,
+  QueueOptions,
+  QueueProgress,
+  SendQueue,
+} from "./queue/queue.ts";
 export type { QuarantineAPI } from "./quarantine_api.ts";
 export type { ListSessionsOptions, SessionsAPI, StoredSession, TasksAPI } from "./sessions_api.ts";
 export type {
@@ -131,7 +141,10 @@ export class Client {
     life.begin(api);
     this.#operations = new ApplicationOperations(api, basics, life);
     Client.#shareOperations(this.#operations);
-    Object.assign(this, { registerWake, runTask });
+    const { clock, log, session: { http: user } } = basics;
+    const queues = new SendQueues({ api, user, kept: sessions, done: life.done, clock, log });
+    life.first.handled.then(() => queues.resume()).catch(() => {}); // the client has ended
+    Object.assign(this, { registerWake, runTask, queue: queues.queue });
     if (basics.crypto !== undefined) this.addDispatcher(DecryptionDispatcher);
     answerOwners(this, basics.chosen?.verification);
   }
@@ -620,10 +633,12 @@ import type { Filter, SyncResponse } from "../types/events/sync_response.ts";
 import type { ContentURI, EventID, FilterID, RoomAlias, RoomID, SyncToken } from "../types/ids.ts";
 import type { JsonObject } from "../types/json.ts";
 import type { EventFor, HandlerDecorator, OptionsFor } from "./handlers_api.ts";
+import type { QueueOptions, SendQueue } from "./queue/queue.ts";
 import type { RegisterWakeOptions, WakeRegistration } from "./wake_options.ts";
 
 /** The homeserver's operations, syncing, and handlers of events. */
-export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pick<TasksAPI, "runTask"> {
+export interface Client
+  extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, QueueAPI, Pick<TasksAPI, "runTask"> {
   /**
    * Syncs, and delivers events to handlers, until {@linkcode SyncerAPI.stop} is called. A sync that
    * is running is stopped first.
@@ -4223,6 +4238,39 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * ```
    */
   registerWake(url: string | URL, options?: RegisterWakeOptions): Promise<WakeRegistration>;
+
+  /**
+   * The queue of a room: what is added to it leaves in that order, without being awaited, one after the other.
+   *
+   * A send is in the `store` before it leaves, with its transaction ID. So it is sent once, though the process ends
+   * at any moment: the next one goes on when it has handled its first sync, or has this called for the room. While
+   * the server is away or busy, the queue waits, and tries again after up to a minute. A send that the server
+   * refuses for good is taken out and logged, and those behind it go on. Homeservers forget transaction IDs after
+   * a day or so: a send whose answer was lost may come twice if the next process begins later than that.
+   *
+   * A room's queue holds 1,000 sends. Without a `store` they end with the client. In a handler, a send that is
+   * added again after a crash is the same.
+   *
+   * @param roomId The room.
+   * @param options What is called with the progress of the queue.
+   * @throws {ValueError} If the room's ID can't be one.
+   * @example
+   * ```ts ignore
+   * import { Client, MemoryStore } from "@greenroom/matrix";
+   * import { Homeserver } from "@greenroom/matrix/testing";
+   *
+   * await using homeserver = new Homeserver();
+   * const { accessToken } = homeserver.createUser("bot");
+   * const { baseUrl, fetch } = homeserver;
+   * const store = new MemoryStore(); // or one that outlives the process
+   * await using bot = new Client({ baseUrl, fetch, accessToken, store });
+   * const queue = bot.queue(await bot.createRoom());
+   * queue.sendText("One");
+   * const two = queue.sendText("Two");
+   * console.assert((await two.sent).startsWith("$"));
+   * ```
+   */
+  queue(roomId: RoomID, options?: QueueOptions): SendQueue;
 
   /**
    * Does work with the guarantees of a handler: what it sends has transaction IDs made of its name,

@@ -20,6 +20,7 @@ import { membership } from "./membership.ts";
 import type { Operation } from "./support/operation.ts";
 import { profile } from "./profile.ts";
 import { pushRules } from "./push_rules.ts";
+import { queue } from "./queue.ts";
 import { rooms } from "./rooms.ts";
 import { receipts } from "./receipts.ts";
 import { sending } from "./sending.ts";
@@ -33,6 +34,7 @@ export const operations: readonly Operation[] = [
   ...membership,
   ...members,
   ...sending,
+  ...queue,
   ...receipts,
   ...history,
   ...profile,

@@ -7,7 +7,17 @@
  * @module
  */
 
-import { CALL, endpoint, field, fields, nothing, type RequestOptions, type Session } from "../http/mod.ts";
+import {
+  CALL,
+  calledAs,
+  checkRequestOptions,
+  endpoint,
+  field,
+  fields,
+  nothing,
+  type RequestOptions,
+  type Session,
+} from "../http/mod.ts";
 import { ValueError } from "../../errors/matrix_error.ts";
 import type {
   LoginFlow,
@@ -251,7 +261,9 @@ export function sessionAPI(session: Session): SessionAPI {
       if (typeof feature !== "string" || feature === "") {
         throw new ValueError("Cannot say what the server supports: the feature has no name");
       }
-      return await session.supports(feature, feature, options);
+      const asked = calledAs(options, "supports");
+      checkRequestOptions(asked, "supports"); // also of what is remembered
+      return await session.supports(feature, feature, asked);
     },
     whoami: (options) => session.whoami(options),
     getLoginFlows: (options) => http[CALL](flows, { path: {} }, options),
