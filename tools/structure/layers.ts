@@ -100,6 +100,13 @@ const layers: Layer[] = [
   { name: "crypto", files: /^src\/crypto\//, imports: ["ground", "platform", "vodozemac"], types: ["store"] },
   { name: "store", files: /^src\/store\//, imports: ["names", "ground", "platform"] },
   {
+    name: "trace",
+    files: /^src\/trace\//,
+    imports: ["names", "ground"],
+    types: ["mod"], // as applications do
+    besides: ["src/testing/mod.ts"],
+  },
+  {
     name: "testing",
     files: /^src\/testing\//,
     imports: ["names", "ground", "platform", "places"],

@@ -1,0 +1,196 @@
+/**
+ * What of an event a trace has: its shape, without what was said and by whom.
+ *
+ * @module
+ */
+
+import { RecentMap } from "../base/recent_map.ts";
+import { isJsonObject, type JsonObject } from "../types/json.ts";
+
+/** A word that stays in texts: the word itself, or an expression that fits all of it. */
+export type KeptWord = string | RegExp;
+
+/** What IDs are called in a trace, by what they begin with. */
+const NAMES: Readonly<Record<string, (count: number) => string>> = {
+  "@": (count) => `@u${count}:trace`,
+  "!": (count) => `!r${count}:trace`,
+  "$": (count) => `$e${count}`,
+  "#": (count) => `#a${count}:trace`,
+  "m": (count) => `mxc://trace/m${count}`,
+};
+
+/** What may be an ID in a text. */
+const ID = /(?:mxc:\/\/|[@#!$])[^\s"'<>()]{1,255}/g;
+/** An ID of the newer rooms and events: a hash. */
+const HASH = /^[!$][\w-]{43}$/;
+const PUNCTUATION = ".,;:!?";
+/** A link to a user, room or event; what it leads to is encoded. */
+const LINK = /https:\/\/matrix\.to\/#\/[^\s"'<>()]{1,1000}/g;
+const LINK_START = "https://matrix.to/#/";
+/** What a text of HTML is made of beside words. */
+const MARKUP = /<\/?[a-z][a-z0-9]{0,19}(?:\s[^<>]{0,2000})?\/?>|&(?:amp|lt|gt|quot|nbsp|#39);/gi;
+const TAG = /^<(\/?)([a-z][a-z0-9]*)/i;
+/** The elements that messages may have. */
+const TAGS = new Set(
+  ("a b blockquote br caption code del details div em font h1 h2 h3 h4 h5 h6 hr i img li mx-reply ol p pre s " +
+    "span strong sub summary sup table tbody td th thead tr u ul").split(" "),
+);
+/** Members whose text says how an event is read. */
+const WORDS = new Set(
+  ("algorithm format guest_access history_visibility join_rule kind membership method mimetype msgtype preset " +
+    "rel_type room_version type").split(" "),
+);
+/** What they say, beside names with a dot and types with a slash. */
+const VALUES = new Set(
+  ("ban can_join forbidden invite invited join joined knock knock_restricted leave private public restricted " +
+    "shared world_readable 1 2 3 4 5 6 7 8 9 10 11 12").split(" "),
+);
+const NAME = /^[a-z]{1,20}[./][\w./+-]{1,64}$/;
+/** Members whose number says how an event is read. */
+const NUMBERS = new Set(
+  ("ban duration events_default h invite kick max_selections redact size state_default users_default w")
+    .split(" "),
+);
+/** Objects all of whose numbers do. */
+const LEVELS = new Set(["users", "events", "notifications"]);
+const KEY = /^[\w.:-]{1,100}$/;
+/** How many IDs have names: one that was not seen for that long gets another. */
+const MAX_NAMES = 100_000;
+/** How deep the content of an event may be; what is deeper is left out. */
+const MAX_DEPTH = 20;
+
+/** Takes what is private out of events, and calls the same thing the same each time. */
+export class Redaction {
+  readonly #keep: readonly KeptWord[];
+  readonly #names = new RecentMap<string, string>(MAX_NAMES);
+  readonly #counts = new Map<string, number>();
+
+  /** @param keep Words that stay. */
+  constructor(keep: readonly KeptWord[]) {
+    this.#keep = keep;
+  }
+
+  /** Has an ID called something from now on. */
+  call(id: string, name: string): void {
+    this.#names.set(id, name);
+  }
+
+  /** What an ID is called. */
+  id(id: string): string {
+    const known = this.#names.get(id);
+    if (known !== undefined) return known;
+    const kind = id.charAt(0);
+    const count = (this.#counts.get(kind) ?? 0) + 1;
+    this.#counts.set(kind, count);
+    const name = (NAMES[kind] ?? NAMES["$"])?.(count) ?? "";
+    this.#names.set(id, name);
+    return name;
+  }
+
+  /** The content of an event. */
+  content(content: JsonObject): JsonObject {
+    return this.#object(content, "", 0);
+  }
+
+  /** A text: letters are `x` or `X`, digits `0`; IDs have their names, and some words stay. */
+  text(text: string): string {
+    let safe = "";
+    let end = 0;
+    for (const { 0: link, index } of text.matchAll(LINK)) {
+      safe += this.#named(text.slice(end, index)) + this.#link(link);
+      end = index + link.length;
+    }
+    return safe + this.#named(text.slice(end));
+  }
+
+  #named(text: string): string {
+    let safe = "";
+    let end = 0;
+    for (const { 0: found, index } of text.matchAll(ID)) {
+      const id = idIn(found);
+      if (id === undefined) continue;
+      safe += this.#words(text.slice(end, index)) + this.id(id);
+      end = index + id.length;
+    }
+    return safe + this.#words(text.slice(end));
+  }
+
+  #words(text: string): string {
+    return text.replace(/\S+/g, (word) => this.#isKept(word) ? word : shapeOf(word));
+  }
+
+  #isKept(word: string): boolean {
+    return this.#keep.some((kept) =>
+      typeof kept === "string" ? kept === word : word.match(kept)?.[0] === word
+    );
+  }
+
+  #link(link: string): string {
+    const [target = ""] = link.slice(LINK_START.length).split("?");
+    const parts = target.split("/").map((part) => encodeURIComponent(this.#named(decoded(part))));
+    return `${LINK_START}${parts.join("/")}`;
+  }
+
+  #html(html: string): string {
+    let safe = "";
+    let end = 0;
+    for (const { 0: markup, index } of html.matchAll(MARKUP)) {
+      safe += this.text(html.slice(end, index)) + this.#markup(markup);
+      end = index + markup.length;
+    }
+    return safe + this.text(html.slice(end));
+  }
+
+  #markup(markup: string): string {
+    if (!markup.startsWith("<")) return markup;
+    const [, slash = "", tag = ""] = TAG.exec(markup) ?? [];
+    if (!TAGS.has(tag.toLowerCase())) return shapeOf(markup);
+    const [link] = markup.match(LINK) ?? [];
+    return `<${slash}${tag}${link === undefined ? "" : ` href="${this.#link(link)}"`}>`;
+  }
+
+  #object(value: JsonObject, parent: string, depth: number): JsonObject {
+    const entries = Object.entries(value).map(([key, member]) => {
+      const name = idIn(key) === key ? this.id(key) : KEY.test(key) ? key : shapeOf(key);
+      return [name, this.#value(member, { key, parent, depth })];
+    });
+    return Object.fromEntries(entries);
+  }
+
+  #value(
+    value: unknown,
+    place: { readonly key: string; readonly parent: string; readonly depth: number },
+  ): unknown {
+    const { key, parent, depth } = place;
+    if (typeof value === "string") {
+      if (WORDS.has(key) && (VALUES.has(value) || NAME.test(value))) return value;
+      return key === "formatted_body" ? this.#html(value) : this.text(value);
+    }
+    if (typeof value === "number") return NUMBERS.has(key) || LEVELS.has(parent) ? value : 0;
+    if (depth >= MAX_DEPTH) return null;
+    if (Array.isArray(value)) return value.map((each) => this.#value(each, { ...place, depth: depth + 1 }));
+    return isJsonObject(value) ? this.#object(value, key, depth + 1) : value;
+  }
+}
+
+/** The ID that a part of a text is, without the punctuation behind it; undefined: it is none. */
+function idIn(text: string): string | undefined {
+  let end = text.length;
+  while (end > 0 && PUNCTUATION.includes(text.charAt(end - 1))) end--;
+  const id = text.slice(0, end);
+  if (HASH.test(id)) return id;
+  const colon = id.indexOf(":");
+  return "@#!$m".includes(id.charAt(0)) && colon > 1 && colon < end - 1 ? id : undefined;
+}
+
+function shapeOf(text: string): string {
+  return text.replace(/\p{Lu}/gu, "X").replace(/(?!X)\p{L}/gu, "x").replace(/\p{N}/gu, "0");
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch { // a percent sign that encodes nothing
+    return part;
+  }
+}
