@@ -12,7 +12,7 @@ import { type StateEvent, type StrippedStateEvent, SyncStream } from "../../type
 import type { EventID, RoomID } from "../../types/ids.ts";
 import type { StoreWriter } from "./writer.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
-import type { RoomChange } from "./store_protocol.ts";
+import type { FormerRoom, RoomChange } from "./store_protocol.ts";
 import { isReceivedRoomId } from "../../types/identifiers.ts";
 
 /** What of a change of state matters to a room's record. */
@@ -129,6 +129,18 @@ export function nextRecord(
     ...(shown !== undefined && { first: shown }),
     ...(leftAt !== undefined && { leftAt }),
   };
+}
+
+const NO_MEMBERS: FormerRoom["members"] = new Map();
+
+/** What was known of a room; by which event it became encrypted, only if that may come again unhandled. */
+export function formerRoom(
+  { membership, encryption, encryptedBy }: RoomRecord,
+  members: FormerRoom["members"] = NO_MEMBERS,
+  unhandled: readonly EventID[],
+): FormerRoom {
+  const mayComeAgain = encryptedBy !== undefined && unhandled.includes(encryptedBy);
+  return { membership, members, encrypted: isJsonObject(encryption), ...(mayComeAgain && { encryptedBy }) };
 }
 
 /** How many records are remembered. Each takes some 220 bytes: 4 MB together. */

@@ -37,7 +37,7 @@ export interface RoomState {
   remove(roomId: RoomID, events: readonly StoredState[], mutations: StoreMutation[]): Promise<void>;
   /** Removes what is left of redacted events. Their pieces are set again, if they still had any. */
   erase(roomId: RoomID, ids: ReadonlySet<EventID | undefined>, mutations: StoreMutation[]): Promise<void>;
-  /** Removes a room's state, at most so many pieces beside its packs. */
+  /** Removes a room's state: at most so many records, one at least, and with the last of them the packs. */
   clear(roomId: RoomID, limit: number, mutations: StoreMutation[]): Promise<PrunedRooms>;
 }
 

@@ -8,7 +8,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { StoreMutation } from "../../store/base/mod.ts";
 import type { RoomRecord, StoredState } from "../../store/device/mod.ts";
 import type { EventID, RoomID } from "../../types/ids.ts";
-import { isJsonObject, isSameJson } from "../../types/json.ts";
+import { isSameJson } from "../../types/json.ts";
 import type { RoomState } from "./room_state.ts";
 import type {
   FormerRoom,
@@ -22,7 +22,7 @@ import type {
   SyncChange,
 } from "./store_protocol.ts";
 import { ReadsUnderWay, RedactableState } from "./redactable_state.ts";
-import { factsOf, isLeft, nextRecord, type RoomFacts, RoomRecords } from "./room_records.ts";
+import { factsOf, formerRoom, isLeft, nextRecord, type RoomFacts, RoomRecords } from "./room_records.ts";
 import type { ShownLog } from "./shown_events.ts";
 import { set, type StoreWriter } from "./writer.ts";
 
@@ -45,9 +45,7 @@ interface Change {
   readonly facts: RoomFacts;
 }
 
-const NO_MEMBERS: FormerRoom["members"] = new Map();
-
-/** How many pieces of state are removed at once. */
+/** When so many pieces of state are removed, or rooms changed, no more are at once. */
 const MAX_REMOVALS = 500;
 
 /** Stores what is known of rooms. */
@@ -208,19 +206,23 @@ export class StoreRooms {
     const records: RoomRecord[] = [];
     const now = this.#clock.now();
     let removed = 0;
+    let isDone = true;
     for (const room of await this.rooms()) {
       const { leftAt, first: _, entries: __, ...record } = room;
       // If the clock was set back since then, the room counts as left now.
       if (leftAt !== undefined && leftAt > now) records.push({ ...room, leftAt: now });
       if (leftAt === undefined || leftAt >= leftBefore) continue;
+      isDone = removed < MAX_REMOVALS && records.length < MAX_REMOVALS;
+      if (!isDone) break; // the next call goes on: the room's record still has `leftAt`
       const cleared = await this.#state.clear(record.roomId, MAX_REMOVALS - removed, mutations);
       removed += cleared.removed;
-      if (!cleared.isDone) break; // the next call goes on: the room's record still has `leftAt`
+      isDone = cleared.isDone;
+      if (!isDone) break;
       this.#shown.forget(record.roomId, mutations);
       records.push({ ...record, allMembers: false });
     }
     await this.#commit(mutations, ...records);
-    return { removed, isDone: removed < MAX_REMOVALS };
+    return { removed, isDone };
   }
 
   async #commit(mutations: StoreMutation[], ...records: (RoomRecord | undefined)[]): Promise<void> {
@@ -287,14 +289,4 @@ function roomsOf(changes: readonly Change[]): RoomID[] {
   const rooms = changes.map(({ room }) => room.roomId);
   for (const { facts: { predecessor } } of changes) if (predecessor !== undefined) rooms.push(predecessor);
   return rooms;
-}
-
-/** What was known of a room; by which event it became encrypted, only if that may come again unhandled. */
-function formerRoom(
-  { membership, encryption, encryptedBy }: RoomRecord,
-  members: FormerRoom["members"] = NO_MEMBERS,
-  unhandled: readonly EventID[],
-): FormerRoom {
-  const mayComeAgain = encryptedBy !== undefined && unhandled.includes(encryptedBy);
-  return { membership, members, encrypted: isJsonObject(encryption), ...(mayComeAgain && { encryptedBy }) };
 }

@@ -4,20 +4,20 @@ import { spawnStore, type StoreHandlers } from "../../../src/actors/store/store_
 import type { RoomChange, SyncChange } from "../../../src/actors/store/store_protocol.ts";
 import type { RoomID } from "../../../src/types/ids.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
+import { MemoryStore, type Store } from "../../../src/store/base/mod.ts";
+import { SqliteStore } from "../../../src/store/sqlite/sqlite.ts";
 import { TestClock } from "../../../src/testing/mod.ts";
 import { CountingStore } from "../support/counting_store.ts";
 import { member, ROOM, state } from "../support/events.ts";
 
 const DAY = 86_400_000;
 
-async function stage() {
+async function stage(kv: Store) {
   const clock = new TestClock(0);
-  const kv = new CountingStore();
   const store = spawnStore({ kv, clock });
   await store.open([]);
   return {
     clock,
-    kv,
     store,
     async commit(room: Partial<RoomChange>): Promise<void> {
       const whole = { roomId: ROOM, membership: "join", state: [], complete: true, lossy: false, ...room };
@@ -40,7 +40,7 @@ async function known(store: Actor<StoreHandlers>, roomId: RoomID = ROOM): Promis
 const DONE = { removed: 0, isDone: true };
 
 Deno.test("State of a room that was left is removed some days later; what is known beside it stays", async () => {
-  await using here = await stage();
+  await using here = await stage(new CountingStore());
   const encryption = state("m.room.encryption", { algorithm: "a" });
   await here.commit({ state: events(encryption, member("@a:a", "join")) });
   await here.clock.tick(30 * DAY);
@@ -64,7 +64,7 @@ Deno.test("State of a room that was left is removed some days later; what is kno
 
 for (const membership of ["join", "invite", "knock"] as const) {
   Deno.test(`State of a room is kept however old, if the user is to it: ${membership}`, async () => {
-    await using here = await stage();
+    await using here = await stage(new CountingStore());
     await here.commit({ membership, state: events(member("@a:a", "join")) });
     await here.clock.tick(100 * DAY);
     assertEquals([await here.prune(), await known(here.store)], [DONE, 1]);
@@ -72,7 +72,7 @@ for (const membership of ["join", "invite", "knock"] as const) {
 }
 
 Deno.test("State of a room that the user was banned from, or whose invite was turned down, goes as well", async () => {
-  await using here = await stage();
+  await using here = await stage(new CountingStore());
   await here.commit({ roomId: "!ban:a", state: events(state("m.room.name", {})) });
   await here.commit({ roomId: "!ban:a", membership: "ban" });
   await here.commit({ roomId: "!no:a", membership: "invite", state: events(state("m.room.name", {})) });
@@ -82,7 +82,7 @@ Deno.test("State of a room that the user was banned from, or whose invite was tu
 });
 
 Deno.test("A room is due from the time it was left, whatever events come later, and not if it is joined again", async () => {
-  await using here = await stage();
+  await using here = await stage(new CountingStore());
   await here.commit({ state: events(state("m.room.name", {})) });
   await here.commit({ membership: "leave" });
   await here.clock.tick(6 * DAY);
@@ -95,7 +95,7 @@ Deno.test("A room is due from the time it was left, whatever events come later, 
 });
 
 Deno.test("A room that was left while the clock was years ahead counts from when the clock is right again", async () => {
-  await using here = await stage();
+  await using here = await stage(new CountingStore());
   await here.clock.tick(1_000 * DAY);
   await here.commit({ membership: "leave", state: events(member("@own:a", "leave")) });
   await here.clock.tick(-900 * DAY);
@@ -107,7 +107,7 @@ Deno.test("A room that was left while the clock was years ahead counts from when
 });
 
 Deno.test("State that is read of a room that was pruned is pruned again, some days later", async () => {
-  await using here = await stage();
+  await using here = await stage(new CountingStore());
   await here.commit({ membership: "leave" });
   await here.clock.tick(8 * DAY);
   await here.prune();
@@ -121,7 +121,8 @@ Deno.test("State that is read of a room that was pruned is pruned again, some da
 });
 
 Deno.test("Much state is removed in short steps, each of which the next can continue", async () => {
-  await using here = await stage();
+  const kv = new CountingStore();
+  await using here = await stage(kv);
   const many = (count: number) =>
     events(...Array.from({ length: count }, (_, number) => member(`@u${number}:a`, "join")));
   await here.commit({ roomId: "!a:a", state: many(300) });
@@ -136,5 +137,69 @@ Deno.test("Much state is removed in short steps, each of which the next can cont
     undefined,
     undefined,
   ]);
-  assert(here.kv.commits.slice(-3).every(({ length }) => length <= 502));
+  assert(kv.commits.slice(-3).every(({ length }) => length <= 502));
 });
+
+for (
+  const [where, open] of [["memory", () => new MemoryStore()], [
+    "SQLite",
+    () => new SqliteStore(":memory:"),
+  ]] as const
+) {
+  Deno.test(`Packs count as the pieces in them when a store in ${where} is pruned, and nothing is left`, async () => {
+    const kv = open();
+    await using here = await stage(kv);
+    await leave(here, { rooms: 6, members: 200, later: 5 });
+    assertEquals(await pruned(here), [615, 615]);
+    assertEquals(await kindsIn(kv), ["room", "sync"]);
+  });
+
+  Deno.test(`Rooms that have only packs are pruned in short steps, in ${where}`, async () => {
+    const kv = open();
+    await using here = await stage(kv);
+    await leave(here, { rooms: 300, members: 10, later: 0 });
+    assertEquals(await pruned(here), [500, 500, 500, 500, 500, 500]);
+    assertEquals(await kindsIn(kv), ["room", "sync"]);
+  });
+}
+
+Deno.test("Rooms without state are pruned in short steps, too", async () => {
+  const kv = new CountingStore();
+  await using here = await stage(kv);
+  await leave(here, { rooms: 700, members: 0, later: 0 });
+  assertEquals(await pruned(here), [0, 0]);
+  assert(kv.commits.slice(-2).every(({ length }) => length <= 1_000));
+  assert((await here.store.rooms()).every(({ leftAt }) => leftAt === undefined));
+});
+
+type Stage = Awaited<ReturnType<typeof stage>>;
+
+/** Comes into rooms with some members, sees more of them later, leaves all, and waits until they are pruned. */
+async function leave(here: Stage, { rooms, members, later }: Record<"rooms" | "members" | "later", number>) {
+  const users = (kind: string, count: number) =>
+    events(...Array.from({ length: count }, (_, number) => member(`@${kind}${number}:a`, "join")));
+  for (let number = 0; number < rooms; number++) {
+    const roomId = `!${number}:a` as RoomID;
+    await here.commit({ roomId, state: users("early", members) });
+    if (later > 0) await here.commit({ roomId, state: users("late", later) });
+    await here.commit({ roomId, membership: "leave" });
+  }
+  await here.clock.tick(8 * DAY);
+}
+
+/** Prunes until nothing is left; how much each step removed. */
+async function pruned(here: Stage): Promise<number[]> {
+  const steps: number[] = [];
+  for (;;) {
+    const { removed, isDone } = await here.prune();
+    steps.push(removed);
+    if (isDone) return steps;
+  }
+}
+
+/** The kinds of records in a store. */
+async function kindsIn(kv: Store): Promise<string[]> {
+  const kinds = new Set<string>();
+  for await (const { key: [kind = ""] } of kv.list([])) kinds.add(kind);
+  return [...kinds].sort();
+}
