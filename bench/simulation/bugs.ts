@@ -700,8 +700,8 @@ export const BUGS: readonly Bug[] = [
   {
     name: "A redaction leaves stored state as it was",
     path: "src/actors/store/redactable_state.ts",
-    find: "    if (redactions === undefined) return [];\n",
-    replace: "    if (redactions === undefined || redactions.length > 0) return [];\n",
+    find: "    if (redacts === undefined) return [];\n",
+    replace: "    if (redacts === undefined || redacts.ids.size > 0) return [];\n",
     worlds: ["--favour=state of a room is redacted"],
   },
   {

@@ -11,8 +11,7 @@ import type { MessageEvent } from "../../types/events/event.ts";
 import type { EventID, RoomID } from "../../types/ids.ts";
 import type { PrunedRooms, RoomChange, StateQuery, StateRead } from "./store_protocol.ts";
 import type { RoomState } from "./room_state.ts";
-import { isReceivedEventId } from "../../types/identifiers.ts";
-import { isJsonObject, type JsonObject } from "../../types/json.ts";
+import { redactedId, redactedState, versionOf } from "./redaction.ts";
 
 /** How many IDs are remembered: some 10 MB. */
 const REMEMBERED = 50_000;
@@ -24,6 +23,17 @@ interface Known {
   readonly ids: Map<EventID, StateQuery>;
   /** With more than so many, they are read again when they are needed. */
   readonly limit: number;
+}
+
+/** What a response changes of the state of a room. */
+type RedactedChange = Pick<RoomChange, "roomId" | "state" | "redactions">;
+
+/** The redactions in a response. */
+interface Redactions {
+  /** The events that they name. */
+  readonly ids: ReadonlySet<EventID | undefined>;
+  /** What is left of an event; undefined if it is not redacted. */
+  from(event: StoredState): StoredState | undefined;
 }
 
 /**
@@ -40,6 +50,22 @@ export class RedactableState implements RoomState {
   }
 
   /**
+   * Sets the state of a room that the user comes into, after the redactions of the same response.
+   *
+   * @param change What the response changes of the room.
+   * @param isKnown Whether the room was known.
+   * @param mutations Where to add what changes.
+   * @returns What was redacted.
+   */
+  async enter(change: RedactedChange, isKnown: boolean, mutations: StoreMutation[]): Promise<StoredState[]> {
+    const { roomId, state } = change;
+    const redacts = await this.#redactionsOf(change);
+    const left = redacts === undefined ? state : state.map((event) => redacts.from(event) ?? event);
+    await this.begin(roomId, left, isKnown, mutations);
+    return left.filter((event, index) => event !== state[index]);
+  }
+
+  /**
    * Redacts state, by the rules of the room's version.
    *
    * @param change What a response changes of a room, after its state was set.
@@ -48,28 +74,40 @@ export class RedactableState implements RoomState {
    * @returns What was redacted.
    */
   async redact(
-    { roomId, state, redactions }: Pick<RoomChange, "roomId" | "state" | "redactions">,
+    change: RedactedChange,
     which: "stored" | "new",
     mutations: StoreMutation[],
   ): Promise<StoredState[]> {
-    if (redactions === undefined) return [];
+    const { roomId, state } = change;
+    const redacts = await this.#redactionsOf(change);
+    if (redacts === undefined) return [];
     const changed = new Map(state.map((event) => [nameOf(event), event]));
-    const create = { roomId, type: "m.room.create", stateKey: "" };
-    const version = versionOf(changed.get(CREATE) ?? (await this.getMany([create]))[0]);
-    const byId = new Map<EventID | undefined, MessageEvent>();
-    for (const redaction of redactions) byId.set(redactedId(redaction, version), redaction);
-    byId.delete(undefined);
-    const stored = which === "new" ? [] : await this.#find(roomId, new Set(byId.keys()), state);
+    const stored = which === "new" ? [] : await this.#find(roomId, redacts.ids, state);
     const events = [...changed.values(), ...stored.filter((event) => !changed.has(nameOf(event)))];
-    const redacted = events.flatMap((event) => {
-      const redaction = byId.get(event.event_id);
-      return redaction === undefined ? [] : [redactedState(event, redaction, version)];
-    });
+    const redacted = events.flatMap((event) => redacts.from(event) ?? []);
     if (which === "stored" || redacted.length > 0) {
-      await this.erase(roomId, new Set(byId.keys()), mutations);
+      await this.erase(roomId, redacts.ids, mutations);
       this.set(roomId, redacted, mutations);
     }
     return redacted;
+  }
+
+  /** What a response redacts of a room; undefined if nothing. */
+  async #redactionsOf({ roomId, state, redactions }: RedactedChange): Promise<Redactions | undefined> {
+    if (redactions === undefined) return undefined;
+    const create = state.findLast((event) => nameOf(event) === CREATE) ??
+      (await this.getMany([{ roomId, type: "m.room.create", stateKey: "" }]))[0];
+    const version = versionOf(create);
+    const byId = new Map<EventID | undefined, MessageEvent>();
+    for (const redaction of redactions) byId.set(redactedId(redaction, version), redaction);
+    byId.delete(undefined);
+    return {
+      ids: new Set(byId.keys()),
+      from(event) {
+        const redaction = byId.get(event.event_id);
+        return redaction && redactedState(event, redaction, version);
+      },
+    };
   }
 
   /**
@@ -141,108 +179,6 @@ const CREATE = nameOf({ type: "m.room.create", state_key: "" });
 /** Names a piece of state. */
 function nameOf({ type, state_key }: Pick<StoredState, "type" | "state_key">): string {
   return JSON.stringify([type, state_key]);
-}
-
-/** From this room version on the content of a redaction says what is redacted. */
-const SAYS_IN_CONTENT = 11;
-/** Room versions that are no numbers are newer than those that are. */
-const NEWEST = Infinity;
-
-/**
- * The number of a room's version.
- *
- * @param create The room's create event; undefined: it is not known.
- * @returns Undefined if it is not known.
- */
-export function versionOf(create: StoredState | undefined): number | undefined {
-  if (create === undefined) return undefined;
-  const { room_version: version = "1" } = create.content;
-  return typeof version === "string" && /^\d+$/.test(version) ? Number(version) : NEWEST;
-}
-
-/**
- * The ID of the event that a redaction redacts. Its content is what its sender made up, so in a room of an old
- * version, or one that may be, what the server says beside it counts.
- *
- * @param redaction The redaction.
- * @param version The number of the room's version; undefined: it is not known.
- */
-export function redactedId(
-  { redacts, content }: MessageEvent,
-  version: number | undefined,
-): EventID | undefined {
-  const id = version === undefined
-    ? redacts ?? content.redacts
-    : version < SAYS_IN_CONTENT
-    ? redacts
-    : content.redacts;
-  return isReceivedEventId(id) ? id : undefined;
-}
-
-/**
- * A state event after its redaction.
- *
- * @param event The event.
- * @param redaction The redaction.
- * @param version The number of the room's version.
- */
-export function redactedState(event: StoredState, redaction: MessageEvent, version = NEWEST): StoredState {
-  const { type, event_id, sender, origin_server_ts, content: { reason } } = redaction;
-  const redacted_because = {
-    type,
-    event_id,
-    sender,
-    origin_server_ts,
-    content: typeof reason === "string" ? { reason } : {},
-  };
-  const content = keptContent(event, version);
-  return { ...event, content, unsigned: { redacted_because } } as StoredState; // with the members that all have
-}
-
-function keptContent({ type, content }: StoredState, version: number): JsonObject {
-  if (type === "m.room.create" && version >= 11) return content;
-  const kept = pick(content, keptKeys(type, version));
-  if (type === "m.room.member" && version >= 11 && isJsonObject(content.third_party_invite)) {
-    const invite = pick(content.third_party_invite, ["signed"]);
-    if (Object.keys(invite).length > 0) kept.third_party_invite = invite;
-  }
-  return kept;
-}
-
-const LEVELS = [
-  "ban",
-  "events",
-  "events_default",
-  "kick",
-  "redact",
-  "state_default",
-  "users",
-  "users_default",
-];
-
-function keptKeys(type: string, version: number): readonly string[] {
-  switch (type) {
-    case "m.room.create":
-      return ["creator"];
-    case "m.room.member":
-      return version >= 9 ? ["membership", "join_authorised_via_users_server"] : ["membership"];
-    case "m.room.join_rules":
-      return version >= 8 ? ["join_rule", "allow"] : ["join_rule"];
-    case "m.room.power_levels":
-      return version >= 11 ? [...LEVELS, "invite"] : LEVELS;
-    case "m.room.history_visibility":
-      return ["history_visibility"];
-    case "m.room.aliases":
-      return version <= 5 ? ["aliases"] : [];
-    default:
-      return [];
-  }
-}
-
-function pick(object: JsonObject, keys: readonly string[]): JsonObject {
-  return Object.fromEntries(
-    keys.filter((key) => Object.hasOwn(object, key)).map((key) => [key, object[key]]),
-  );
 }
 
 interface Overtaken {

@@ -91,11 +91,12 @@ export class StoredRoomState implements RoomState {
     isKnown: boolean,
     mutations: StoreMutation[],
   ): Promise<void> {
-    const isPack = events.length >= MIN_PACK && events.length <= MAX_PACK;
+    const pieces = lastOfEach(events);
+    const isPack = pieces.length >= MIN_PACK && pieces.length <= MAX_PACK;
     if (isKnown) await this.clear(roomId, Infinity, mutations);
     // What was sent to the room, or read of it, before it was known may be newer.
-    if (isPack && (isKnown || !await this.#hasRecords(roomId))) this.#packs.set(roomId, events, mutations);
-    else this.#setRecords(roomId, events, mutations);
+    if (isPack && (isKnown || !await this.#hasRecords(roomId))) this.#packs.set(roomId, pieces, mutations);
+    else this.#setRecords(roomId, pieces, mutations);
   }
 
   set(roomId: RoomID, events: readonly StoredState[], mutations: StoreMutation[]): void {
@@ -147,6 +148,14 @@ export class StoredRoomState implements RoomState {
     this.#isBare ??= !await has(keys.states());
     return !this.#isBare && await has(keys.states(roomId));
   }
+}
+
+/** Of each piece of state the last event: what was replaced may be redacted, and is not stored. */
+function lastOfEach(events: readonly StoredState[]): readonly StoredState[] {
+  const last = new Map(
+    events.map((event) => [`${event.type.length} ${event.type}${event.state_key}`, event]),
+  );
+  return last.size === events.length ? events : [...last.values()];
 }
 
 function isPiece(type: string, stateKey: string): (event: StoredState) => boolean {

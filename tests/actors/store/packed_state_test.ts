@@ -50,6 +50,12 @@ async function kinds(kv: CountingStore): Promise<Record<string, number>> {
   return counts;
 }
 
+function redactionsOf(...ids: string[]): RoomChange["redactions"] {
+  const redaction = (id: string) =>
+    message("why", { type: "m.room.redaction", redacts: id, content: { redacts: id } });
+  return ids.map(redaction) as unknown as RoomChange["redactions"];
+}
+
 /** All that a store has, as text. */
 async function textOf(kv: CountingStore): Promise<string> {
   return JSON.stringify(await Array.fromAsync(kv.list([])));
@@ -107,10 +113,7 @@ Deno.test("What is redacted is gone from a pack too, also where it was replaced 
   await using device = await opened(kv);
   await device.commit([topic("$shame"), ...MEMBERS, topic("$guilt"), topic("$good")]);
   await device.commit([topic("$now")]);
-  const redaction = (id: string) =>
-    message("why", { type: "m.room.redaction", redacts: id, content: { redacts: id } });
-  const redactions = ["$shame", "$guilt", "$@b:a-join"].map(redaction) as unknown as RoomChange["redactions"];
-  await device.commit([], { redactions });
+  await device.commit([], { redactions: redactionsOf("$shame", "$guilt", "$@b:a-join") });
   const text = await textOf(kv);
   assertEquals(["$shame", "$guilt", "$good"].map((id) => text.includes(`"topic":"${id}"`)), [
     false,
@@ -120,6 +123,20 @@ Deno.test("What is redacted is gone from a pack too, also where it was replaced 
   const found = await device.store.getState({ roomId: ROOM, type: "m.room.member", stateKey: "@b:a" });
   assert(found?.unsigned?.redacted_because !== undefined);
   assertEquals(await device.get("m.room.topic"), "$now");
+});
+
+Deno.test("What the first response of a room redacts is not stored, neither what it replaces nor what counts", async () => {
+  const kv = new CountingStore();
+  await using device = await opened(kv);
+  const create = state("m.room.create", { room_version: "11" }, { event_id: "$create" });
+  const first = [create, topic("$shame"), topic("$guilt"), ...MEMBERS, topic("$secret"), topic("$sorry")];
+  const redactions = redactionsOf("$shame", "$sorry");
+  await device.commit(first, { redactions });
+  const text = await textOf(kv);
+  for (const id of ["$shame", "$guilt", "$secret", "$sorry"]) assert(!text.includes(`"topic":"${id}"`), id);
+  const found = await device.store.getState({ roomId: ROOM, type: "m.room.topic", stateKey: "" });
+  assertEquals([found?.event_id, found?.content], ["$sorry", {}]);
+  assertEquals(await kinds(kv), { pack: 2, room: 1, sync: 1 });
 });
 
 Deno.test("A first sync looks once for records of state, whatever the number of rooms", async () => {

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { redactedId, redactedState, versionOf } from "../../../src/actors/store/redactable_state.ts";
+import { redactedId, redactedState, versionOf } from "../../../src/actors/store/redaction.ts";
 import { spawnStore } from "../../../src/actors/store/store_actor.ts";
 import type { SyncChange } from "../../../src/actors/store/store_protocol.ts";
 import { MemoryStore } from "../../../src/store/base/mod.ts";
