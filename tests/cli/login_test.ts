@@ -59,6 +59,30 @@ Deno.test("A login whose device can't be signed is logged out again, and leaves 
   ]);
 });
 
+Deno.test("One Ctrl-C ends a login that waits for the homeserver, which leaves nothing", async () => {
+  await using place = await Place.make();
+  await place.makeBot();
+  const [before, devices] = [await place.read(".env"), await devicesOf(place)];
+  using held = place.homeserver.faults.add({ kind: "hold", match: { path: /\/keys\/upload/ } });
+  const hit = held.hit();
+  const login = startGreenroom(["login", "--password-stdin", `--homeserver=${place.url}`], {
+    cwd: place.folder,
+  });
+  const shown = new Output(login.stderr);
+  const writer = login.stdin.getWriter();
+  await writer.write(new TextEncoder().encode(`${PASSWORD}\n`));
+  await hit;
+  login.kill("SIGINT");
+  await Promise.all([writer.close(), login.stdout.cancel()]);
+  assertEquals((await login.status).code, 130, await shown.all);
+  assertStringIncludes(await shown.all, "in good order");
+  assertEquals([await place.read(".env"), await place.read("data/bot.db"), await devicesOf(place)], [
+    before,
+    undefined,
+    devices,
+  ]);
+});
+
 Deno.test("A second login is refused without --again, which makes another device", async () => {
   await using place = await Place.make();
   await place.makeLoggedInBot();
@@ -122,6 +146,48 @@ Deno.test("Lines of .env that are not the login's stay as they are", async () =>
     text,
     /^# mine\nOPENWEATHER_KEY='a b'\nMATRIX_USER=@bot:localhost\nMATRIX_URL=http:\/\/127\.0\.0\.1:\d+\n/,
   );
+});
+
+Deno.test("Of lines of .env for one variable the login leaves the new one, and the first counts before that", async () => {
+  await using place = await Place.make();
+  await place.makeBot();
+  const lines = ["MATRIX_USER=@bot:localhost", "MATRIX_STORE=data/bot.db", "MATRIX_TOKEN="];
+  const twice = [
+    ...lines,
+    "# mine",
+    "MATRIX_USER=@other:localhost",
+    "export MATRIX_TOKEN=old",
+    "MATRIX_STORE=x",
+  ];
+  await Deno.writeTextFile(`${place.folder}/.env`, `${twice.join("\n")}\n`);
+  const { code, stderr } = await place.login();
+  assertEquals(code, 0, stderr);
+  const text = await place.read(".env") ?? "";
+  assertMatch(
+    text,
+    /^MATRIX_USER=@bot:localhost\nMATRIX_STORE=data\/bot\.db\nMATRIX_TOKEN=\S+\n# mine\nMATRIX_URL=/,
+  );
+  assertEquals((await place.run(["doctor"])).code, 0);
+});
+
+Deno.test("What the environment says in place of the login's outcome is refused before anything is made", async () => {
+  await using place = await Place.make();
+  await place.makeBot();
+  const before = [await place.read(".env"), await devicesOf(place)];
+  const input = `${PASSWORD}\n`;
+  const login = (env: Record<string, string>, ...more: string[]) =>
+    place.run(["login", "--again", "--password-stdin", `--homeserver=${place.url}`, ...more], { input, env });
+  const given = [
+    [await login({ MATRIX_TOKEN: "t0ken" }), "MATRIX_TOKEN"],
+    [await login({ MATRIX_URL: "http://127.0.0.1:1" }), "MATRIX_URL"],
+    [await login({ MATRIX_USER: "@other:localhost" }, "--user=@bot:localhost"), "MATRIX_USER"],
+  ] as const;
+  for (const [{ code, stderr }, name] of given) {
+    assertEquals(code, 2, stderr);
+    assertStringIncludes(stderr, `unset ${name}`);
+    assert(!stderr.includes("t0ken"));
+  }
+  assertEquals([await place.read(".env"), await devicesOf(place)], before);
 });
 
 Deno.test("A homeserver that is not found or does not answer ends the login with 5, and the mend", async () => {

@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes } from "@std/assert";
+import { Client } from "@greenroom/matrix";
 import { getAuthMetadata } from "@greenroom/matrix/oauth";
 import { Homeserver } from "@greenroom/matrix/testing";
 import { messageOf, statusOf } from "../../src/cli/io/mod.ts";
@@ -13,6 +14,11 @@ async function oauthPlace(): Promise<Place> {
 
 Deno.test("Where the server has OAuth 2.0, the login shows page and code, and the bot runs with that session", async () => {
   await using place = await oauthPlace();
+  await Deno.writeTextFile(`${place.folder}/.env`, "MATRIX_PASSWORD=0ld\n", { append: true });
+  const environment = await place.run(["login", `--homeserver=${place.url}`], {
+    env: { MATRIX_PASSWORD: "0ld" },
+  });
+  assertEquals([environment.code, /unset MATRIX_PASSWORD/.test(environment.stderr)], [2, true]);
   const login = startGreenroom(["login", `--homeserver=${place.url}`], { cwd: place.folder });
   const shown = new Output(login.stderr);
   const said = await shown.until(/The code is \S+\n/);
@@ -24,7 +30,8 @@ Deno.test("Where the server has OAuth 2.0, the login shows page and code, and th
   assertEquals((await login.status).code, 0, all);
   assertStringIncludes(all, "Its device is signed");
   const env = await place.read(".env") ?? "";
-  assert(!env.includes("MATRIX_TOKEN"), env);
+  assert(!env.includes("MATRIX_TOKEN") && !env.includes("MATRIX_PASSWORD"), env);
+  assertStringIncludes(all, "MATRIX_PASSWORD is taken out of .env");
   const doctor = await place.run(["doctor", "--json"]);
   assertEquals([doctor.code, /"level":"(?:warning|error)"/.test(doctor.stdout)], [0, false], doctor.stdout);
   const bot = startGreenroom(["run"], { cwd: place.folder });
@@ -67,4 +74,41 @@ Deno.test("A refusal of the authorization server ends with 4, and no message nam
     [4, false],
     messageOf(unsupported),
   );
+});
+
+/** The devices of the bot's account. */
+async function devicesOf({ url, bot }: Place): Promise<string[]> {
+  await using client = new Client({ baseUrl: url, accessToken: bot.accessToken, log: false });
+  return (await client.getDevices()).map(({ device_id }) => device_id).toSorted();
+}
+
+/** Logs the bot in by a code, and returns the status. */
+async function logIn(place: Place, ...more: readonly string[]): Promise<number> {
+  const login = startGreenroom(["login", `--homeserver=${place.url}`, ...more], { cwd: place.folder });
+  const shown = new Output(login.stderr);
+  const [, code = ""] = /The code is (\S+)\n/.exec(await shown.until(/The code is \S+\n/)) ?? [];
+  place.homeserver.oauth.approve(code, place.bot.userId);
+  await Promise.all([login.stdin.close(), login.stdout.cancel(), shown.all]);
+  return (await login.status).code;
+}
+
+Deno.test("A login --again that fails leaves the session that works, and one that does not fail ends it", async () => {
+  await using place = await oauthPlace();
+  assertEquals(await logIn(place), 0);
+  const first = await devicesOf(place);
+  {
+    using _ = place.homeserver.faults.add({ kind: "status", status: 403, match: { path: /\/keys\/upload/ } });
+    assertEquals(await logIn(place, "--again"), 4);
+  }
+  assertEquals(await devicesOf(place), first);
+  const doctor = await place.run(["doctor", "--json"]);
+  assertEquals([doctor.code, /"level":"error"/.test(doctor.stdout)], [0, false], doctor.stdout);
+  assertEquals(await logIn(place, "--again"), 0);
+  const second = await devicesOf(place);
+  assertEquals(
+    [second.length, second.join() === first.join()],
+    [first.length, false],
+    "the old device is gone",
+  );
+  assertEquals((await place.run(["rooms"])).code, 0);
 });

@@ -11,7 +11,15 @@ import { dirname, join } from "node:path";
 import { Client, type Crypto, isUserId, type Store } from "../../../mod.ts";
 import { OwnIdentityError, SecretStorageError } from "../../../errors.ts";
 import type { CryptoFindingCode, UserID, VerificationReport } from "../../../types.ts";
-import { CancelledError, CliError, type Input, STATUS, type Terminal, UsageError } from "../io/mod.ts";
+import {
+  CancelledError,
+  CliError,
+  type Input,
+  messageOf,
+  STATUS,
+  type Terminal,
+  UsageError,
+} from "../io/mod.ts";
 import {
   addressOf,
   ENV_FILE,
@@ -19,13 +27,14 @@ import {
   openStore,
   readSettings,
   recoveryKeyOf,
+  refuseFromEnvironment,
   serverOf,
   type Settings,
-  tokensOf,
   writePrivate,
   writeSettings,
 } from "../project/mod.ts";
-import { byToken, byWhatIsOffered, type Login, undo } from "./login_ways.ts";
+import { putInPlace } from "./login_session.ts";
+import { byToken, byWhatIsOffered, type Login, tokensOfLogin, undo } from "./login_ways.ts";
 
 const STORE = join("data", "bot.db");
 const RECOVERY_KEY_FILE = join("data", "recovery.key");
@@ -40,7 +49,10 @@ export async function run({ flags, values, terminal }: Input): Promise<void> {
     );
   }
   const settings = await readSettings();
-  if (!flags.has("again") && await isLoggedIn(settings)) {
+  refuseFromEnvironment("MATRIX_USER", values.user ?? settings.MATRIX_USER);
+  refuseFromEnvironment("MATRIX_URL", values.homeserver ?? settings.MATRIX_URL);
+  if (flags.has("again")) refuseFromEnvironment("MATRIX_TOKEN");
+  else if (await isLoggedIn(settings)) {
     throw new CliError(
       "Cannot log in: the bot is logged in already; look whether that works with greenroom doctor, or give --again, " +
         "which makes a new device",
@@ -88,21 +100,16 @@ async function setUp(
       await Deno.mkdir(dirname(path), { recursive: true, mode: 0o700 });
     }
     await using store = await openStore(storePath);
-    await untilInterrupted(async (signal) => {
+    await untilInterrupted(terminal, async (signal) => {
       const login = await logIn(store, signal);
       try {
-        const report = await signDevice(login, { store, keyPath, settings }, terminal);
         signal.throwIfAborted();
-        await writeSettings({
-          ...{ MATRIX_URL: login.baseUrl, MATRIX_USER: login.user, MATRIX_STORE: storePath },
-          ...login.token === undefined && settings.MATRIX_TOKEN === undefined
-            ? {}
-            : { MATRIX_TOKEN: login.token ?? "" },
-          ...settings.MATRIX_RECOVERY_KEY === undefined ? { MATRIX_RECOVERY_KEY_FILE: keyPath } : {},
-        });
+        const report = await signDevice(login, { store, keyPath, settings, signal }, terminal);
+        signal.throwIfAborted();
+        await keep(login, { store, storePath, keyPath, settings }, terminal);
         tell(login, report, keyPath, terminal);
       } catch (error) {
-        await undo(login, store);
+        await undo(login);
         throw error;
       }
     });
@@ -113,16 +120,56 @@ async function setUp(
   }
 }
 
+interface Keeping extends Pick<Signing, "store" | "keyPath" | "settings"> {
+  readonly storePath: string;
+}
+
+/** Writes the login down, in place of the one before; a session of that is ended. */
+async function keep(
+  login: Login,
+  { store, storePath, keyPath, settings }: Keeping,
+  terminal: Terminal,
+): Promise<void> {
+  const { token, session, user } = login;
+  const write = () =>
+    writeSettings({
+      ...{ MATRIX_URL: login.baseUrl, MATRIX_USER: user, MATRIX_STORE: storePath },
+      ...token === undefined && settings.MATRIX_TOKEN === undefined ? {} : { MATRIX_TOKEN: token ?? "" },
+      ...session === undefined ? {} : { MATRIX_PASSWORD: undefined },
+      ...settings.MATRIX_RECOVERY_KEY === undefined ? { MATRIX_RECOVERY_KEY_FILE: keyPath } : {},
+    });
+  if (session === undefined) return await write();
+  const before = await putInPlace({ session, store, user }, write);
+  if (settings.MATRIX_PASSWORD !== undefined) {
+    terminal.note(
+      `MATRIX_PASSWORD is taken out of ${ENV_FILE}: the bot would use it in place of its session`,
+    );
+  }
+  if (before === undefined || before.deviceId === login.deviceId) return;
+  await before.logout().catch((error) => {
+    terminal.note(
+      `The device before, ${before.deviceId}, is still logged in: remove it in the account's settings`,
+    );
+    terminal.note(messageOf(error));
+  });
+}
+
 /** Ends something by Ctrl-C in good order: between prompts, which take it themselves. */
-async function untilInterrupted(act: (signal: AbortSignal) => Promise<void>): Promise<void> {
+async function untilInterrupted(
+  terminal: Terminal,
+  act: (signal: AbortSignal) => Promise<void>,
+): Promise<void> {
   const abort = new AbortController();
   const interrupt = () => {
-    if (abort.signal.aborted) Deno.exit(130); // what is under way does not end by the first
+    if (abort.signal.aborted) Deno.exit(130); // a server that does not answer keeps the first from its end
+    terminal.note("Ending the login in good order; Ctrl-C again leaves at once");
     abort.abort(new CancelledError());
   };
   Deno.addSignalListener("SIGINT", interrupt);
   try {
     await act(abort.signal);
+  } catch (error) {
+    throw abort.signal.aborted ? abort.signal.reason : error;
   } finally {
     Deno.removeSignalListener("SIGINT", interrupt);
   }
@@ -132,14 +179,17 @@ interface Signing {
   readonly store: Store;
   readonly keyPath: string;
   readonly settings: Settings;
+  readonly signal: AbortSignal;
 }
 
 /** Has the device signed: with the recovery key that there is, that is made, or that is typed. */
 async function signDevice(login: Login, signing: Signing, terminal: Terminal): Promise<VerificationReport> {
-  const { baseUrl, user: mxid, token, deviceId, password } = login;
-  const { store, keyPath, settings } = signing;
+  const { deviceId, password } = login;
+  const { store, keyPath, settings, signal } = signing;
   await using client = new Client({
-    ...{ deviceId, ...await tokensOf({ baseUrl, mxid, token }, store), store, log: false },
+    ...{ deviceId, ...await tokensOfLogin(login), store, log: false },
+    fetch: (input, init) =>
+      fetch(input, { ...init, signal: AbortSignal.any([signal, ...init?.signal ? [init.signal] : []]) }),
     lease: { held: "refuse", owner: "greenroom login" },
     encryption: true,
   });

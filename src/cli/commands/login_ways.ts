@@ -8,15 +8,18 @@ import { Client, type Store } from "../../../mod.ts";
 import { OAuthError, UnrecognizedError } from "../../../errors.ts";
 import type { LoginFlow, UserID } from "../../../types.ts";
 import { CliError, shown, STATUS, type Terminal } from "../io/mod.ts";
-import { tokensOf } from "../project/mod.ts";
+import { refuseFromEnvironment, tokensOf } from "../project/mod.ts";
+import { apart } from "./login_session.ts";
 
 /** A login of the bot's own. */
 export interface Login {
   readonly baseUrl: string;
   readonly user: UserID;
   readonly deviceId: string | undefined;
-  /** Undefined: the session is in the store. */
+  /** Undefined: there is a session. */
   readonly token: string | undefined;
+  /** Where the session is, until the login is whole. Undefined: there is a token. */
+  readonly session?: Store;
   /** Undefined: there was none. */
   readonly password?: string;
   /** Whether it was made just now, so that it is ended if it comes to nothing. */
@@ -28,18 +31,18 @@ export interface LoginPlace {
   readonly baseUrl: string;
   /** Undefined: that of the token. */
   readonly user: UserID | undefined;
-  /** For a session that is kept there. */
+  /** Where the bot's session will be. */
   readonly store: Store;
   readonly terminal: Terminal;
-  /** Ends what waits for a person elsewhere. */
+  /** Ends what waits for a person elsewhere, or for a server. */
   readonly signal: AbortSignal;
 }
 
 /** Takes over a token. */
-export async function byToken({ baseUrl, user, terminal }: LoginPlace): Promise<Login> {
+export async function byToken({ baseUrl, user, terminal, signal }: LoginPlace): Promise<Login> {
   const token = (await terminal.readLine("the access token")).trim();
   await using client = plainClient(baseUrl, token);
-  const { user_id, device_id } = await client.whoami();
+  const { user_id, device_id } = await client.whoami({ signal });
   if (user !== undefined && user !== user_id) {
     throw new CliError(
       `Cannot log in as ${user}: the token is that of ${user_id}; get one of ${user}`,
@@ -52,7 +55,7 @@ export async function byToken({ baseUrl, user, terminal }: LoginPlace): Promise<
 /** Logs in by what the homeserver offers: a password first, since nobody has to leave the terminal. */
 export async function byWhatIsOffered(place: LoginPlace, isPiped: boolean): Promise<Login> {
   await using client = plainClient(place.baseUrl);
-  const flows = await flowsOf(client);
+  const flows = await flowsOf(client, place.signal);
   const offers = (type: string) => flows.some((flow) => flow.type === type);
   if (offers("m.login.password")) return await byPassword(client, place, isPiped);
   const session = isPiped ? undefined : await byDeviceCode(place);
@@ -68,20 +71,26 @@ export async function byWhatIsOffered(place: LoginPlace, isPiped: boolean): Prom
 }
 
 /** Ends a login that was made just now. */
-export async function undo(login: Login, store: Store): Promise<void> {
+export async function undo(login: Login): Promise<void> {
   if (!login.isNew) return;
-  const { baseUrl, user: mxid, token } = login;
   try {
-    await using client = new Client({ ...await tokensOf({ baseUrl, mxid, token }, store), log: false });
+    await using client = new Client({ ...await tokensOfLogin(login), log: false });
     await client.logout();
   } catch {
     // The homeserver is away, or has forgotten it.
   }
 }
 
-async function flowsOf(client: Client): Promise<readonly LoginFlow[]> {
+/** What a client acts with, as the login has made it. */
+export async function tokensOfLogin(
+  { baseUrl, user: mxid, token, session }: Login,
+): Promise<ReturnType<typeof tokensOf>> {
+  return await tokensOf({ baseUrl, mxid, token }, session);
+}
+
+async function flowsOf(client: Client, signal: AbortSignal): Promise<readonly LoginFlow[]> {
   try {
-    return await client.getLoginFlows();
+    return await client.getLoginFlows({ signal });
   } catch (error) {
     if (error instanceof UnrecognizedError) return []; // OAuth 2.0 alone
     throw error;
@@ -97,10 +106,12 @@ function offered(flows: readonly LoginFlow[]): string {
 }
 
 async function byPassword(client: Client, place: LoginPlace, isPiped: boolean): Promise<Login> {
-  const { baseUrl, user, terminal } = place;
+  const { baseUrl, user, terminal, signal } = place;
   const password = isPiped
     ? await terminal.readLine("the password")
     : await terminal.askSecret({ message: `The password of ${user}?`, otherwise: "give --password-stdin" });
+  signal.throwIfAborted();
+  // Not ended by the signal: the server may have made the device, and its token is needed to log that out.
   const answer = await client.login({ identifier: user, password, deviceName: DEVICE_NAME });
   const { user_id, access_token: token, device_id: deviceId } = answer;
   return { baseUrl, user: user_id, token, deviceId, password, isNew: true };
@@ -111,18 +122,20 @@ async function byDeviceCode(
   { baseUrl, user, store, terminal, signal }: LoginPlace,
 ): Promise<Login | undefined> {
   const { loginByDeviceCode } = await import("../../oauth/mod.ts");
+  const session = await apart(store);
   try {
     const { mxid, deviceId } = await loginByDeviceCode({
-      ...{ baseUrl, mxid: user, store, signal, log: false, clientName: DEVICE_NAME },
+      ...{ baseUrl, mxid: user, store: session, signal, log: false, clientName: DEVICE_NAME },
       clientUri: "https://matrix.to/", // servers want a page with a plain path
       onUserCode: ({ verification_uri, verification_uri_complete, user_code }) => {
+        refuseFromEnvironment("MATRIX_PASSWORD");
         terminal.note(
           `Open ${verification_uri_complete ?? verification_uri} on any device, and log in as ${user}.`,
         );
         terminal.note(`The code is ${user_code}`);
       },
     });
-    return { baseUrl, user: mxid, deviceId, token: undefined, isNew: true };
+    return { baseUrl, user: mxid, deviceId, token: undefined, session, isNew: true };
   } catch (error) {
     if (error instanceof OAuthError && error.code === "OAUTH_UNSUPPORTED") return undefined;
     throw error;

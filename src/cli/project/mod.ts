@@ -12,6 +12,7 @@ export {
   readFile,
   readSettings,
   recoveryKeyOf,
+  refuseFromEnvironment,
   type Settings,
   textOf,
   writePrivate,

@@ -6,7 +6,7 @@
 
 import { dirname, join } from "node:path";
 import { parseEnv } from "node:util";
-import { CliError, STATUS } from "../io/mod.ts";
+import { CliError, STATUS, UsageError } from "../io/mod.ts";
 
 /** What is in `.env`, as `Bot.fromEnv()` reads it. */
 export type Settings = Readonly<Partial<Record<SettingName, string>>>;
@@ -27,12 +27,41 @@ export const ENV_FILE = ".env";
 
 /** What is in `.env`; what the environment says counts more, as it does for `deno run --env-file`. */
 export async function readSettings(): Promise<Settings> {
-  const own = Object.entries(parseEnv(await textOf(ENV_FILE) ?? ""));
+  const own = Object.entries(valuesIn(await textOf(ENV_FILE) ?? ""));
   const environment = Object.entries(Deno.env.toObject());
   const entries = [...own, ...environment].filter(([name, value]) =>
     name.startsWith("MATRIX_") && value?.trim() !== ""
   );
   return Object.fromEntries(entries.map(([name, value]) => [name, value?.trim()]));
+}
+
+/** The values in a text like `.env`: of several for one variable the first, as Deno reads it. */
+function valuesIn(text: string): Readonly<Record<string, string | undefined>> {
+  const lines = text.split("\n").map((line) => [nameIn(line), line] as const).filter(([name]) => name !== "");
+  const first = [...new Map(lines.toReversed()).values()];
+  return {
+    ...parseEnv(text),
+    ...parseEnv(first.filter((line) => /^\s*(?:export\s+)?MATRIX_/.test(line)).join("\n")),
+  };
+}
+
+/** The variable that a line sets; empty: it sets none. */
+function nameIn(line: string): string {
+  return /^\s*(?:export\s+)?(\w+)\s*=/.exec(line)?.[1] ?? "";
+}
+
+/**
+ * Refuses a variable of the environment that the bot would take in place of a line of `.env`.
+ *
+ * @param wanted The value that may be there. Default: none.
+ * @throws {UsageError} It does not repeat the value, which may be a secret.
+ */
+export function refuseFromEnvironment(name: SettingName, wanted?: string): void {
+  const value = Deno.env.get(name)?.trim() ?? "";
+  if (value === "" || value === wanted) return;
+  throw new UsageError(
+    `Cannot log in: ${name} is set in the environment, and the bot would use that in place of the login; unset ${name}`,
+  );
 }
 
 /** A setting that has to be there. @throws {CliError} If it is not. */
@@ -52,18 +81,22 @@ export async function recoveryKeyOf(settings: Settings): Promise<string | undefi
   return key ?? (file === undefined ? undefined : (await textOf(file))?.trim() || undefined);
 }
 
-/** Changes lines of `.env`, and keeps the others. */
-export async function writeSettings(changes: Settings): Promise<void> {
+/** Changes lines of `.env`, and keeps the others; of a variable that is undefined no line is left. */
+export async function writeSettings(
+  changes: Readonly<Partial<Record<SettingName, string | undefined>>>,
+): Promise<void> {
   const text = await textOf(ENV_FILE) ?? "";
-  const left = new Map(Object.entries(changes));
-  const kept = text.split("\n").map((line) => {
-    const name = /^\s*(?:export\s+)?(\w+)\s*=/.exec(line)?.[1] ?? "";
+  const all: ReadonlyMap<string, string | undefined> = new Map(Object.entries(changes));
+  const left = new Map(all);
+  const kept = text.split("\n").flatMap((line) => {
+    const name = nameIn(line);
+    if (!all.has(name)) return [line];
     const value = left.get(name);
-    left.delete(name);
-    return value === undefined ? line : assignment(name, value);
+    left.delete(name); // of several lines the first counts
+    return value === undefined ? [] : [assignment(name, value)];
   });
   if (kept.at(-1) === "") kept.pop();
-  const added = [...left].map(([name, value]) => assignment(name, value));
+  const added = [...left].flatMap(([name, value]) => value === undefined ? [] : [assignment(name, value)]);
   await writePrivate(ENV_FILE, `${[...kept, ...added].join("\n")}\n`);
 }
 
