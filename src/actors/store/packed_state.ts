@@ -31,7 +31,7 @@ const NONE: Pack = [];
 /** Reads and writes packs: lists of events. */
 export class RoomPacks {
   readonly #writer: StoreWriter;
-  /** Those that were used last, as they are with the changes under way; empty if a room has none. */
+  /** Those that were read last, as they are in the store; empty if a room has none. */
   readonly #packs = new WeighedCache<string, Pack>(REMEMBERED);
 
   /** @param writer Reads. */
@@ -49,14 +49,16 @@ export class RoomPacks {
     types: readonly Pick<StateQuery, "roomId" | "type">[],
     others: readonly StoreKey[] = [],
   ): Promise<{ readonly packs: readonly Pack[]; readonly values: (Value | undefined)[] }> {
-    const names = types.map(({ roomId, type }) => nameOf(roomId, partOf(type)));
+    const names: string[] = [];
     const found = new Map<string, Pack | undefined>();
     const places = [...others];
-    for (const [index, { roomId, type }] of types.entries()) {
-      const name = names[index] ?? "";
+    for (const { roomId, type } of types) {
+      const key = this.#writer.keys.statePack(roomId, partOf(type));
+      const name = nameOf(key);
+      names.push(name);
       if (found.has(name)) continue;
       const known = this.#packs.get(name);
-      if (known === undefined) places.push(this.#writer.keys.statePack(roomId, partOf(type)));
+      if (known === undefined) places.push(key);
       found.set(name, known);
     }
     const values = await this.#writer.getMany<Value | Pack>(places);
@@ -64,7 +66,7 @@ export class RoomPacks {
     for (const [name, known] of found) {
       if (known !== undefined) continue;
       const pack = values[next++] as Pack | undefined ?? NONE; // as #set() writes it
-      this.#remember(name, pack);
+      this.#packs.set(name, pack, 1 + pack.length);
       found.set(name, pack);
     }
     return {
@@ -87,7 +89,6 @@ export class RoomPacks {
     for (const part of PARTS) {
       const pack = packs[part];
       if (pack.length > 0) this.#set(roomId, part, pack, mutations);
-      else this.#remember(nameOf(roomId, part), NONE);
     }
   }
 
@@ -105,14 +106,14 @@ export class RoomPacks {
     }
   }
 
+  /** Forgets packs that a commit has changed: the store may have refused one of them. */
+  committed(mutations: readonly StoreMutation[]): void {
+    for (const { key } of mutations) this.#packs.delete(nameOf(key));
+  }
+
   #set(roomId: RoomID, part: Part, pack: Pack, mutations: StoreMutation[]): void {
     const key = this.#writer.keys.statePack(roomId, part);
     mutations.push(pack.length === 0 ? { type: "delete", key } : set(key, pack));
-    this.#remember(nameOf(roomId, part), pack);
-  }
-
-  #remember(name: string, pack: Pack): void {
-    this.#packs.set(name, pack, 1 + pack.length);
   }
 }
 
@@ -120,6 +121,7 @@ function partOf(type: string): Part {
   return type === "m.room.member" ? "members" : "rest";
 }
 
-function nameOf(roomId: RoomID, part: Part): string {
-  return `${part} ${roomId}`;
+/** Names a pack by the parts of its key: the part, and the room. */
+function nameOf(key: StoreKey): string {
+  return `${key.at(-1)} ${key.at(-2)}`;
 }

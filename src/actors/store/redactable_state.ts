@@ -165,6 +165,10 @@ export class RedactableState implements RoomState {
     return await this.#state.clear(roomId, limit, mutations);
   }
 
+  committed(mutations: readonly StoreMutation[]): void {
+    this.#state.committed(mutations);
+  }
+
   #note(known: Known, roomId: RoomID, events: readonly StoredState[]): void {
     for (const { event_id, type, state_key } of events) {
       if (event_id !== undefined) known.ids.set(event_id, { roomId, type, stateKey: state_key });

@@ -39,6 +39,8 @@ export interface RoomState {
   erase(roomId: RoomID, ids: ReadonlySet<EventID | undefined>, mutations: StoreMutation[]): Promise<void>;
   /** Removes a room's state: at most so many records, one at least, and with the last of them the packs. */
   clear(roomId: RoomID, limit: number, mutations: StoreMutation[]): Promise<PrunedRooms>;
+  /** Learns that changes have been committed, but for what the store has refused. */
+  committed(mutations: readonly StoreMutation[]): void;
 }
 
 /** Of fewer events each gets a record: it costs less to set it. */
@@ -141,6 +143,10 @@ export class StoredRoomState implements RoomState {
     return { removed: pieces.size, isDone: true };
   }
 
+  committed(mutations: readonly StoreMutation[]): void {
+    this.#packs.committed(mutations);
+  }
+
   /** Whether there is a record of a room's state. In a first sync none is, of any. */
   async #hasRecords(roomId: RoomID): Promise<boolean> {
     const { keys } = this.#writer;
@@ -219,6 +225,9 @@ export class MemoryRoomState implements RoomState {
     this.#rooms.delete(roomId);
     return Promise.resolve({ removed, isDone: true });
   }
+
+  /** Changes have taken effect before. */
+  committed(): void {}
 }
 
 /**

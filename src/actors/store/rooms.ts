@@ -162,7 +162,8 @@ export class StoreRooms {
   }
 
   /** Remembers the records of changes that have been committed. */
-  committed({ records, changed }: Pick<RoomMutations, "records" | "changed">): void {
+  committed({ mutations, records, changed }: Pick<RoomMutations, "mutations" | "records" | "changed">): void {
+    this.#state.committed(mutations);
     for (const record of records) this.#records.remember(record);
     for (const roomId of changed) this.#changing.delete(roomId);
   }
@@ -235,7 +236,7 @@ export class StoreRooms {
     const changed = records.filter((record) => record !== undefined);
     for (const record of changed) mutations.push(set(this.#writer.keys.room(record.roomId), record));
     await this.#writer.commit(mutations);
-    this.committed({ records: changed, changed: [] });
+    this.committed({ mutations, records: changed, changed: [] });
   }
 
   /**

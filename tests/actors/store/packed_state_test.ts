@@ -1,4 +1,4 @@
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertRejects } from "@std/assert";
 import { spawnStore } from "../../../src/actors/store/store_actor.ts";
 import type { RoomChange } from "../../../src/actors/store/store_protocol.ts";
 import { RoomPacks } from "../../../src/actors/store/packed_state.ts";
@@ -188,4 +188,66 @@ Deno.test("Packs that were read are remembered up to a number of events", async 
   };
   await readMore(5_000);
   assertEquals(await grownBy(() => readMore(5_000), 2_500), []);
+});
+
+/** Two rooms with packs, and then a response to both of which the second room's part fails once, in a read. */
+async function afterFailedRead(
+  before: Partial<RoomChange>,
+  change: (room: "a" | "b") => Partial<RoomChange>,
+): Promise<CountingStore> {
+  const kv = new CountingStore();
+  const list = kv.list.bind(kv);
+  let failing = "";
+  kv.list = (...args) => {
+    if (!args[0].includes(failing)) return list(...args);
+    failing = "";
+    throw new Error("disk hiccup");
+  };
+  const store = spawnStore({ kv, clock: new TestClock(0) });
+  await store.open([]);
+  const commit = (nextBatch: string, of: (room: "a" | "b") => Partial<RoomChange>) => {
+    const rooms = (["a", "b"] as const).map((name) => ({
+      roomId: `!${name}:a` as RoomID,
+      membership: "join" as const,
+      state: [],
+      complete: true,
+      lossy: false,
+      ...of(name),
+    }));
+    return store.commitSync({ nextBatch, repeated: false, rooms });
+  };
+  const create = state("m.room.create", { room_version: "11" });
+  await commit("n0", (room) => ({ state: events([create, topic(`$${room}`), ...MEMBERS]) }));
+  await commit("n1", () => before);
+  failing = "!b:a";
+  await assertRejects(() => commit("n2", change), Error, "disk hiccup");
+  assertEquals((await store.listState({ roomId: "!a:a" })).length, 7); // as it was
+  await commit("n2", change);
+  await store.stop();
+  return kv;
+}
+
+Deno.test("A redaction takes effect after a read that failed", async () => {
+  const later = { state: events([topic("$later")]) };
+  const kv = await afterFailedRead(later, (room) => ({ redactions: redactionsOf(`$${room}`) }));
+  const text = await textOf(kv);
+  assertEquals(["$a", "$b", "$later"].map((id) => text.includes(`"topic":"${id}"`)), [false, false, true]);
+});
+
+Deno.test("Nothing of what a room had is left after a read that failed", async () => {
+  const state = events([member("@z:a", "join")]);
+  const kv = await afterFailedRead({ membership: "leave" }, () => ({ state }));
+  assertEquals(await kinds(kv), { room: 2, state: 2, sync: 1 });
+});
+
+Deno.test("What a room has is known after its packs have changed", async () => {
+  await using device = await opened(new CountingStore());
+  await device.commit([topic("$1"), ...MEMBERS]);
+  assertEquals((await device.ids()).length, 6);
+  await device.commit([], { redactions: redactionsOf("$1") });
+  await device.commit([], { membership: "leave" });
+  assertEquals((await device.ids()).length, 6);
+  await device.commit([topic("$2"), ...MEMBERS, member("@f:a", "join")]);
+  assertEquals((await device.ids()).length, 7);
+  assertEquals(await device.get("m.room.topic"), "$2");
 });
