@@ -47,6 +47,8 @@ const RULE = "-".repeat(40);
 const WORDS = /[^ \t\r\n\f\u200b]+/g;
 const SPACES = /[ \t\r\n\f\u200b]+/g;
 const ENDS_WITH_SPACE = /[ \t\r\n\f\u200b]$/;
+/** How many quotes and lists inside of each other are marked: each adds to every line that is in it. */
+const MAX_NESTING = 20;
 const NOTHING = () => {};
 
 /**
@@ -74,6 +76,8 @@ class Writer {
   readonly #open: { readonly name: string; readonly end: () => void }[] = [];
   /** Text that may go on. */
   #text = "";
+  /** How many quotes and lists are open. */
+  #nesting = 0;
   /** How many of the open elements say nothing. */
   #hidden = 0;
   /** How many links are open, and what is said in them, without white space. */
@@ -154,10 +158,12 @@ class Writer {
     const outer = this.#block;
     const block = newBlock({ before, isPre: isPre || outer.isPre });
     this.#block = block;
+    const isMarked = isQuote && this.#nesting++ < MAX_NESTING;
     return () => {
+      if (isQuote) this.#nesting--;
       put(
         outer,
-        isQuote ? quoted(textOf(block)) : textOf(block),
+        isMarked ? quoted(textOf(block)) : textOf(block),
         block.before,
         Math.max(block.breaks, after),
       );
@@ -173,9 +179,11 @@ class Writer {
     const [outer, breaks] = [this.#list, this.#isInItem() ? 1 : 2];
     const list: List = { items: [], nextMark };
     this.#list = list;
+    const isIndented = this.#nesting++ < MAX_NESTING;
     return () => {
       this.#list = outer;
-      const [text, before] = written(list, breaks);
+      this.#nesting--;
+      const [text, before] = written(list, { before: breaks, isIndented });
       if (text !== "") put(this.#block, text, before, breaks);
     };
   }
@@ -266,11 +274,15 @@ function quoted(text: string): string {
 }
 
 /** A list whose text stands in a column beside the marks, and the line breaks before it, at least. */
-function written({ items }: List, before: number): [text: string, before: number] {
+function written(
+  { items }: List,
+  { before, isIndented }: { readonly before: number; readonly isIndented: boolean },
+): [text: string, before: number] {
   const width = items.reduce((most, { mark }) => Math.max(most, mark.length), 0);
   const whole = newBlock({ before, isPre: false });
   for (const { mark, block } of items) {
-    const lines = textOf(block).replaceAll("\n", `\n${" ".repeat(width)}`);
+    const text = textOf(block);
+    const lines = isIndented ? text.replaceAll("\n", `\n${" ".repeat(width)}`) : text;
     put(whole, mark.padEnd(width) + lines, block.before, Math.max(block.breaks, 1));
   }
   return [textOf(whole), whole.before];

@@ -1,4 +1,4 @@
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { convert } from "html-to-text";
 import { Parser } from "htmlparser2";
@@ -116,4 +116,16 @@ Deno.test("textOfHtml() numbers lists from their start, and from 1 if that is no
 
 Deno.test("textOfHtml() takes elements that lie in each other without end", () => {
   assertEquals(textOfHtml(`${"<b><p>".repeat(20_000)}deep`).trim(), "deep");
+});
+
+Deno.test("Quotes and lists that are deep inside of each other add no more marks, so that a text stays short", () => {
+  const lines = "a<br>".repeat(3_000);
+  for (const open of ["<blockquote>", "<ul><li>", "<ol start=1000><li>", "<blockquote><ul><li>"]) {
+    const text = textOfHtml(open.repeat(1_000) + lines);
+    assert(text.length < 1_000_000, `${open}: ${text.length} characters`);
+    assert(text.includes("a"));
+  }
+  const marked = (depth: number) => textOfHtml("<blockquote>".repeat(depth) + "a").match(/> /g)?.length;
+  assertEquals([marked(1), marked(20), marked(21), marked(500)], [1, 20, 20, 20]);
+  assertEquals(textOfHtml("<blockquote>a</blockquote>".repeat(30)).match(/> /g)?.length, 30); // one after the other
 });
