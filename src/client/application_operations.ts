@@ -24,6 +24,7 @@ export class ApplicationOperations {
   readonly #syncing: Readonly<Record<string, Operation>>;
   /** Those that have been read. */
   readonly #made = new Map<string, Operation>();
+  #raw: RawAPI | undefined;
 
   /**
    * @param api The operations.
@@ -61,35 +62,47 @@ export class ApplicationOperations {
     return name === "sync" ? checked : counted(checked); // a loop of it may not end
   }
 
-  /** Makes those that applications find apart. */
-  raw(): RawAPI {
-    return Object.fromEntries(
+  /** Those that applications find apart. */
+  get raw(): RawAPI {
+    return this.#raw ??= Object.fromEntries(
       Object.keys(RAW_NAMES).map((name) => [name, this.get(name)]),
     ) as unknown as RawAPI;
   }
+
+  /** Has an object get its operations from here, and what is made over it: by `Object.create()`, as a `Proxy`. */
+  of(client: object): this {
+    Object.defineProperty(client, OPERATIONS, { value: this }); // not enumerable: no log shows it
+    return this;
+  }
+}
+
+/** Where a client has its operations. */
+const OPERATIONS = Symbol("operations");
+
+/**
+ * The operations of a client.
+ *
+ * @throws {ValueError} If there are none, as of a class's prototype.
+ */
+export function operationsOf(client: object): ApplicationOperations {
+  const { [OPERATIONS]: operations } = client as { readonly [OPERATIONS]?: ApplicationOperations };
+  if (operations !== undefined) return operations;
+  throw new ValueError("Cannot read an operation: only clients have them; make one by new Client()");
 }
 
 /**
  * Gives a class the operations of its instances, as getters, so that a subclass can override one and call that of
  * `super`. What is set on an instance is the instance's own.
- *
- * @param prototype The class's.
- * @param names The names of the operations.
- * @param find Finds an operation of an instance: the same each time.
  */
-export function shareOperations<Of extends object>(
-  prototype: Of,
-  names: Iterable<string>,
-  find: (of: Of, name: string) => unknown,
-): void {
+export function shareOperations(prototype: object, names: Iterable<string>): void {
   for (const name of names) {
     Object.defineProperty(prototype, name, {
       configurable: true,
       enumerable: true,
-      get(this: Of) {
-        return find(this, name);
+      get(this: object) {
+        return operationsOf(this).get(name);
       },
-      set(this: Of, value: unknown) {
+      set(this: object, value: unknown) {
         Object.defineProperty(this, name, { value, configurable: true, enumerable: true, writable: true });
       },
     });

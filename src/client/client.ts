@@ -29,7 +29,7 @@ import { parseUserId, type UserIDParts } from "../types/identifiers.ts";
 import { ClientBasics } from "./client_basics.ts";
 import { ClientLife } from "./client_life.ts";
 import { CLIENT_HINTS, type ClientOptionHints } from "./client_hints.ts";
-import { ApplicationOperations, shareOperations } from "./application_operations.ts";
+import { ApplicationOperations, operationsOf, shareOperations } from "./application_operations.ts";
 import { clientOperations, lazyPushRules } from "./client_operations.ts";
 import { type QueueAPI, SendQueues } from "./queue/queue.ts";
 import { LazyServing } from "./lazy_serving.ts";
@@ -114,8 +114,6 @@ export class Client {
   readonly #basics: ClientBasics;
   readonly #life: ClientLife;
   readonly #serving: LazyServing;
-  readonly #operations: ApplicationOperations;
-  #raw: RawAPI | undefined;
   static #sharesOperations = false;
 
   /**
@@ -139,8 +137,7 @@ export class Client {
     const api = clientOperations(basics, life, this.stateStore);
     const { registerWake } = this.#serving = new LazyServing(basics, life, api);
     life.begin(api);
-    this.#operations = new ApplicationOperations(api, basics, life);
-    Client.#shareOperations(this.#operations);
+    Client.#shareOperations(new ApplicationOperations(api, basics, life).of(this));
     const { clock, log, session: { http: user } } = basics;
     const queues = new SendQueues({ api, user, kept: sessions, done: life.done, clock, log });
     life.first.handled.then(() => queues.resume()).catch(() => {}); // the client has ended
@@ -153,7 +150,7 @@ export class Client {
   static #shareOperations(operations: ApplicationOperations): void {
     if (Client.#sharesOperations) return;
     Client.#sharesOperations = true;
-    shareOperations(Client.prototype, operations.names, (client, name) => client.#operations.get(name));
+    shareOperations(Client.prototype, operations.names);
   }
 
   /**
@@ -161,7 +158,7 @@ export class Client {
    * and knows what it may believe: by hand they can lose keys.
    */
   get raw(): RawAPI {
-    return this.#raw ??= this.#operations.raw();
+    return operationsOf(this).raw;
   }
 
   /**

@@ -145,3 +145,15 @@ Deno.test("An operation is one function, which needs no client before it, and ca
   assertEquals((await bob.whoami()).user_id, "@bob:localhost");
   assert("whoami" in bob);
 });
+
+Deno.test("What is made over a client has its operations, and its class has none and says so", async () => {
+  await using stage = clientStage();
+  const client = stage.client("alice");
+  const over: Client[] = [Object.create(client), new Proxy(client, {})];
+  for (const each of over) {
+    assertEquals((await each.whoami()).user_id, "@alice:localhost");
+    assertStrictEquals(each.raw, client.raw);
+  }
+  assertThrows(() => Client.prototype.whoami, ValueError, "only clients have them");
+  assertThrows(() => Client.prototype.raw, ValueError, "only clients have them");
+});
