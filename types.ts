@@ -96,6 +96,9 @@ export type {
   UploadMediaOptions,
 } from "./src/api/media/media.ts";
 export type {
+  CreateDelayedEventOptions,
+  DelayedEvent,
+  DelayedEventsAPI,
   EditOptions,
   GetMessagesOptions,
   GetRelationsOptions,
@@ -134,7 +137,10 @@ export type {
   SendToDeviceOptions,
   SendTypedTextOptions,
   SetFullyReadMarkerOptions,
+  SetThreadSubscriptionOptions,
   SetTypingOptions,
+  ThreadSubscription,
+  ThreadSubscriptionsAPI,
   Thumbnail,
   ToDeviceAPI,
   ToDeviceMessages,
@@ -155,6 +161,7 @@ export type {
   KnockRoomOptions,
   MembershipAPI,
   MembershipOptions,
+  MutualRoomsAPI,
   RemoveRoomAliasOptions,
   RoomExtrasAPI,
   RoomsAPI,

@@ -52,6 +52,8 @@ import {
   joiningAPI,
   type MembershipAPI,
   membershipAPI,
+  type MutualRoomsAPI,
+  mutualRoomsAPI,
   type RoomExtrasAPI,
   roomExtrasAPI,
   type RoomsAPI,
@@ -63,6 +65,8 @@ import {
 } from "./rooms/rooms.ts";
 import { type MediaAPI, mediaAPI, noCipher, uploader } from "./media/media.ts";
 import {
+  type DelayedEventsAPI,
+  delayedEventsAPI,
   type MessagesAPI,
   messagesAPI,
   type PagingAPI,
@@ -77,6 +81,8 @@ import {
   searchAPI,
   type SendHelpersAPI,
   sendHelpersAPI,
+  type ThreadSubscriptionsAPI,
+  threadSubscriptionsAPI,
   type ToDeviceAPI,
   toDeviceAPI,
 } from "./messages/mod.ts";
@@ -164,6 +170,9 @@ export interface ClientAPI
     VoipAPI,
     PagingAPI,
     UiaAPI,
+    DelayedEventsAPI,
+    MutualRoomsAPI,
+    ThreadSubscriptionsAPI,
     SendHelpersAPI {}
 
 /** All operations, as the package's own parts call them. */
@@ -221,6 +230,9 @@ export function clientAPI(
     ...openIdAPI(session),
     ...voipAPI(session),
     ...uiaAPI(session),
+    ...delayedEventsAPI(session, isEncrypted),
+    ...mutualRoomsAPI(session),
+    ...threadSubscriptionsAPI(session),
     ...pagingAPI({ ...messages, ...directory, ...relations, ...spaces }),
     ...sendHelpersAPI(core.sendMessageEvent, {
       upload: uploader(session),

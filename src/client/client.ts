@@ -518,6 +518,8 @@ import type {
   UploadMediaOptions,
 } from "../api/media/media.ts";
 import type {
+  CreateDelayedEventOptions,
+  DelayedEvent,
   EditOptions,
   GetMessagesOptions,
   GetRelationsOptions,
@@ -536,7 +538,9 @@ import type {
   SendToDeviceOptions,
   SendTypedTextOptions,
   SetFullyReadMarkerOptions,
+  SetThreadSubscriptionOptions,
   SetTypingOptions,
+  ThreadSubscription,
   ToDeviceMessages,
 } from "../api/messages/mod.ts";
 import type {
@@ -1343,6 +1347,27 @@ export interface Client
     data: SendableContent<T, "account_data">,
     options?: AccountDataOptions,
   ): Promise<void>;
+
+  /**
+   * Deletes private data: there is nothing under the type from then on. Does nothing if there is none. Servers
+   * that can't delete it keep it without content, as deleting clients do.
+   *
+   * @param type The type.
+   * @param options The room, and request options.
+   * @throws {MatrixRequestError} Of the types that the server keeps itself: `m.fully_read`,
+   *   `m.push_rules`.
+   * @throws {ValueError} If the type is empty, or of events of another class.
+   * @see {@link https://github.com/matrix-org/matrix-spec-proposals/pull/3391 | MSC3391}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function forgetSettings(client: Client): Promise<void> {
+   *   await client.deleteAccountData("com.example.settings");
+   * }
+   * ```
+   */
+  deleteAccountData(type: EventType, options?: AccountDataOptions): Promise<void>;
 
   /**
    * Lists the private data of the account: all of it in one request, an initial sync with nothing else.
@@ -3867,6 +3892,198 @@ export interface Client
     authentication: Authentication,
     options?: RequestOptions,
   ): Promise<Result>;
+
+  /**
+   * Has the homeserver send an event later.
+   *
+   * @param roomId The room.
+   * @param eventType The type.
+   * @param content The content.
+   * @param options The delay, the state key of state, and request options.
+   * @returns The ID of the delay, which is no event's.
+   * @throws {ForbiddenError} If the homeserver sends nothing later.
+   * @throws {EncryptionError} If the room is encrypted, and the event is no state: a message is encrypted when it
+   *   leaves. Use a reminder, or give the content of `client.encrypt()` as `m.room.encrypted`.
+   * @experimental It uses the unstable form of MSC4140: a minor version may change it.
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   * import type { RoomID } from "@greenroom/matrix/types";
+   *
+   * export async function sayGone(client: Client, roomId: RoomID): Promise<string> {
+   *   const content = { msgtype: "m.notice", body: "The bot is gone." } as const;
+   *   return await client.createDelayedEvent(roomId, "m.room.message", content, { delay: 60_000 });
+   * }
+   * ```
+   */
+  createDelayedEvent<T extends EventType>(
+    roomId: RoomID,
+    eventType: T,
+    content: SendableContent<T, "message"> | ContentAs<T, "state">,
+    options: CreateDelayedEventOptions,
+  ): Promise<string>;
+
+  /**
+   * Lists the events that the homeserver will send for the user.
+   *
+   * @param options Request options.
+   * @experimental It uses the unstable form of MSC4140: a minor version may change it.
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function cancelAll(client: Client): Promise<void> {
+   *   for (const { delay_id } of await client.listDelayedEvents()) await client.cancelDelayedEvent(delay_id);
+   * }
+   * ```
+   */
+  listDelayedEvents(options?: RequestOptions): Promise<DelayedEvent[]>;
+
+  /**
+   * Cancels an event that has not been sent.
+   *
+   * @param delayId The ID of its delay.
+   * @param options Request options.
+   * @throws {NotFoundError} If it was sent or cancelled.
+   * @experimental It uses the unstable form of MSC4140: a minor version may change it.
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function isCancelled(client: Client, delayId: string): Promise<boolean> {
+   *   return await client.cancelDelayedEvent(delayId).then(() => true, () => false);
+   * }
+   * ```
+   */
+  cancelDelayedEvent(delayId: string, options?: RequestOptions): Promise<void>;
+
+  /**
+   * Has the time of an event begin again.
+   *
+   * @param delayId The ID of its delay.
+   * @param options Request options.
+   * @throws {NotFoundError} If it was sent or cancelled.
+   * @experimental It uses the unstable form of MSC4140: a minor version may change it.
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export function stayAlive(client: Client, delayId: string): number {
+   *   return setInterval(() => void client.restartDelayedEvent(delayId).catch(console.error), 20_000);
+   * }
+   * ```
+   */
+  restartDelayedEvent(delayId: string, options?: RequestOptions): Promise<void>;
+
+  /**
+   * Has an event sent now.
+   *
+   * @param delayId The ID of its delay.
+   * @param options Request options.
+   * @throws {NotFoundError} If it was sent or cancelled.
+   * @experimental It uses the unstable form of MSC4140: a minor version may change it.
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function leaveNow(client: Client, delayId: string): Promise<void> {
+   *   await client.sendDelayedEvent(delayId);
+   *   await client.close();
+   * }
+   * ```
+   */
+  sendDelayedEvent(delayId: string, options?: RequestOptions): Promise<void>;
+
+  /**
+   * Lists the rooms that the user and another one are in, as the server knows them: it needs no sync.
+   *
+   * @param userId The other user.
+   * @param options Request options.
+   * @throws {UnrecognizedError} If the homeserver can't say. `client.stateStore.getSharedRooms()` knows the rooms
+   *   that syncs have shown.
+   * @throws {InvalidParamError} If it is the own user.
+   * @see {@link https://github.com/matrix-org/matrix-spec-proposals/pull/2666 | GET /mutual_rooms}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   * import type { UserID } from "@greenroom/matrix/types";
+   *
+   * export async function banEverywhere(client: Client, userId: UserID, reason: string): Promise<void> {
+   *   for (const roomId of await client.getMutualRooms(userId)) await client.banUser(roomId, userId, { reason });
+   * }
+   * ```
+   */
+  getMutualRooms(userId: UserID, options?: RequestOptions): Promise<RoomID[]>;
+
+  /**
+   * Whether the user follows a thread.
+   *
+   * @param roomId The room.
+   * @param threadId The event that the thread begins with.
+   * @param options Request options.
+   * @returns How the user came to follow it; undefined if the user does not.
+   * @throws {UnrecognizedError} If the homeserver has no subscriptions.
+   * @experimental It uses the unstable form of MSC4306: a minor version may change it.
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   * import type { EventID, RoomID } from "@greenroom/matrix/types";
+   *
+   * export async function follows(client: Client, roomId: RoomID, threadId: EventID): Promise<boolean> {
+   *   return await client.getThreadSubscription(roomId, threadId) !== undefined;
+   * }
+   * ```
+   */
+  getThreadSubscription(
+    roomId: RoomID,
+    threadId: EventID,
+    options?: RequestOptions,
+  ): Promise<ThreadSubscription | undefined>;
+
+  /**
+   * Follows a thread.
+   *
+   * @param roomId The room.
+   * @param threadId The event that the thread begins with.
+   * @param options Whether a client does so by itself, and request options.
+   * @throws {NotFoundError} If there is no such thread.
+   * @throws {UnrecognizedError} If the homeserver has no subscriptions.
+   * @experimental It uses the unstable form of MSC4306: a minor version may change it.
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   * import type { EventID, RoomID } from "@greenroom/matrix/types";
+   *
+   * export async function follow(client: Client, roomId: RoomID, threadId: EventID): Promise<void> {
+   *   await client.setThreadSubscription(roomId, threadId);
+   * }
+   * ```
+   */
+  setThreadSubscription(
+    roomId: RoomID,
+    threadId: EventID,
+    options?: SetThreadSubscriptionOptions,
+  ): Promise<void>;
+
+  /**
+   * Follows a thread no more.
+   *
+   * @param roomId The room.
+   * @param threadId The event that the thread begins with.
+   * @param options Request options.
+   * @throws {UnrecognizedError} If the homeserver has no subscriptions.
+   * @experimental It uses the unstable form of MSC4306: a minor version may change it.
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   * import type { EventID, RoomID } from "@greenroom/matrix/types";
+   *
+   * export async function mute(client: Client, roomId: RoomID, threadId: EventID): Promise<void> {
+   *   await client.removeThreadSubscription(roomId, threadId);
+   * }
+   * ```
+   */
+  removeThreadSubscription(roomId: RoomID, threadId: EventID, options?: RequestOptions): Promise<void>;
 
   /**
    * Sends a message with any content.

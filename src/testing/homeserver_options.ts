@@ -184,6 +184,7 @@ export type IdKind =
   | "access_token"
   | "authorization_code"
   | "client"
+  | "delay"
   | "device"
   | "device_code"
   | "event"

@@ -19,6 +19,7 @@ import { members } from "./members.ts";
 import { membership } from "./membership.ts";
 import type { Operation } from "./support/operation.ts";
 import { profile } from "./profile.ts";
+import { proposals } from "./proposals.ts";
 import { pushRules } from "./push_rules.ts";
 import { queue } from "./queue.ts";
 import { rooms } from "./rooms.ts";
@@ -51,4 +52,5 @@ export const operations: readonly Operation[] = [
   ...dehydratedDevice,
   ...beyond,
   ...relations,
+  ...proposals,
 ];

@@ -172,7 +172,7 @@ function theChecker(): Checker | null {
 
 /** Endpoints of proposals, which the specification does not describe yet. */
 const PROPOSED =
-  /^\/_matrix\/client\/unstable\/org\.matrix\.msc3814\.v1\/dehydrated_device(\/[^/]+\/events)?$/;
+  /^\/_matrix\/client\/(unstable\/(org\.matrix\.msc3814\.v1\/dehydrated_device(\/[^/]+\/events)?|org\.matrix\.msc4140\/.*|io\.element\.msc4306\/.*)|v1\/mutual_rooms)$/;
 
 /**
  * What is wrong with a request; nothing if it is as the specification says. Requests to other paths than Matrix's pass, and
@@ -184,7 +184,7 @@ export function requestProblems(request: CheckedRequest): string[] {
   const { method, headers, body } = request;
   const { pathname, searchParams } = new URL(request.url);
   if (!/^\/(_matrix|\.well-known)\//.test(pathname)) return [];
-  if (PROPOSED.test(pathname)) return [];
+  if (PROPOSED.test(pathname) || searchParams.has("org.matrix.msc4140.delay")) return [];
   const found = checker.route(method, pathname);
   if (found === undefined) return [`${method} ${pathname}: no such endpoint`];
   const [operation, params] = found;

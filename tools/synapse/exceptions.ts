@@ -59,6 +59,7 @@ export const EXCEPTIONS: readonly Exception[] = [
   },
   { settings: { ip_range_whitelist: ["127.0.0.1"] }, why: "Pushers wake bots on this machine." },
   { settings: { experimental_features: { msc3814_enabled: true } }, why: "Dehydrated devices." },
+  { settings: { max_event_delay_duration: "24h" }, why: "The operations with events that are sent later." },
   {
     settings: {
       experimental_features: {

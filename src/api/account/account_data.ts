@@ -44,6 +44,8 @@ const getGlobal = endpoint("getAccountData", "GET", GLOBAL_PATH, jsonObject);
 const getOfRoom = endpoint("getAccountData", "GET", ROOM_PATH, jsonObject);
 const setGlobal = endpoint("setAccountData", "PUT", GLOBAL_PATH, nothing);
 const setOfRoom = endpoint("setAccountData", "PUT", ROOM_PATH, nothing);
+const deleteGlobal = endpoint("deleteAccountData", "PUT", GLOBAL_PATH, nothing);
+const deleteOfRoom = endpoint("deleteAccountData", "PUT", ROOM_PATH, nothing);
 /** An initial sync with nothing else in it, which no position depends on: it may be repeated. */
 const listGlobal = endpoint(
   "listAccountData",
@@ -129,6 +131,27 @@ export interface AccountDataAPI {
     data: SendableContent<T, "account_data">,
     options?: AccountDataOptions,
   ): Promise<void>;
+
+  /**
+   * Deletes private data: there is nothing under the type from then on. Does nothing if there is none. Servers
+   * that can't delete it keep it without content, as deleting clients do.
+   *
+   * @param type The type.
+   * @param options The room, and request options.
+   * @throws {MatrixRequestError} Of the types that the server keeps itself: `m.fully_read`,
+   *   `m.push_rules`.
+   * @throws {ValueError} If the type is empty, or of events of another class.
+   * @see {@link https://github.com/matrix-org/matrix-spec-proposals/pull/3391 | MSC3391}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function forgetSettings(client: Client): Promise<void> {
+   *   await client.deleteAccountData("com.example.settings");
+   * }
+   * ```
+   */
+  deleteAccountData(type: EventType, options?: AccountDataOptions): Promise<void>;
 
   /**
    * Lists the private data of the account: all of it in one request, an initial sync with nothing else.
@@ -279,6 +302,14 @@ export function accountDataAPI(session: Session): AccountDataAPI {
       await (roomId === undefined
         ? http[CALL](setGlobal, { path, body }, options)
         : http[CALL](setOfRoom, { path: { ...path, roomId }, body }, options));
+    },
+    async deleteAccountData(type, { roomId, ...options } = {}) {
+      const name = accountDataType(type);
+      if (roomId !== undefined) checkIdentifier("roomId", roomId);
+      const path = { userId: await session.userId(options), type: name };
+      await (roomId === undefined
+        ? http[CALL](deleteGlobal, { path, body: {} }, options)
+        : http[CALL](deleteOfRoom, { path: { ...path, roomId }, body: {} }, options));
     },
     async listAccountData(options) {
       const query = {

@@ -4,6 +4,18 @@
  * @module
  */
 
+export {
+  type CreateDelayedEventOptions,
+  type DelayedEvent,
+  type DelayedEventsAPI,
+  delayedEventsAPI,
+} from "./delayed_events.ts";
+export {
+  type SetThreadSubscriptionOptions,
+  type ThreadSubscription,
+  type ThreadSubscriptionsAPI,
+  threadSubscriptionsAPI,
+} from "./thread_subscriptions.ts";
 export { type MatrixLink, matrixToUrl, matrixUri, parseMatrixLink } from "./matrix_link.ts";
 export {
   checkSendOptions,

@@ -57,6 +57,7 @@ export {
   type RemoveRoomAliasOptions,
   type SearchUsersOptions,
 } from "./directory.ts";
+export { type MutualRoomsAPI, mutualRoomsAPI } from "./mutual_rooms.ts";
 export { type JoiningAPI, joiningAPI, type JoinRoomOptions, type KnockRoomOptions } from "./joining.ts";
 
 // Not repeated: a creation whose answer was lost would leave two rooms.

@@ -7,11 +7,12 @@
  */
 
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
-import { type AuthedRequest, type Route, route, viewerOf } from "../http/http.ts";
+import { type AuthedRequest, parseUserId, type Route, route, viewerOf } from "../http/http.ts";
 import {
   type Answer,
   badJson,
   flag,
+  invalidParam,
   missingParam,
   notFound,
   optionalArray,
@@ -37,6 +38,7 @@ import type { User } from "../users/mod.ts";
 /** The routes of this file. */
 export const searchRoutes: readonly Route[] = [
   route("POST", "v3/user_directory/search", searchUsers),
+  route("GET", "v1/mutual_rooms", mutualRooms),
   route("POST", "v3/search", searchEvents),
   route("POST", "v3/rooms/{roomId}/report/{eventId}", reportEvent),
   route("POST", "v3/rooms/{roomId}/report", reportRoom),
@@ -51,6 +53,16 @@ const SEARCHED: ReadonlyMap<string, string> = new Map([
   ["m.room.name", "content.name"],
   ["m.room.topic", "content.topic"],
 ]);
+
+/** Answers all at once, as nobody has so many rooms here. */
+function mutualRooms(request: AuthedRequest): Answer {
+  const { server, user } = request;
+  const other = parseUserId(request.requiredQuery("user_id"));
+  if (other === user.id) throw invalidParam("You cannot request a list of shared rooms with yourself");
+  const joined = user.roomsWith("join").filter((room) => server.room(room)?.membership(other) === "join")
+    .sort();
+  return { joined, count: joined.length };
+}
 
 function searchUsers(request: AuthedRequest): Answer {
   const { server, user, json } = request;

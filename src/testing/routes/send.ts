@@ -32,15 +32,42 @@ import {
   sendEvent,
 } from "../server/mod.ts";
 
+/** Where events are managed that are sent later. */
+const DELAYED = "unstable/org.matrix.msc4140/delayed_events";
+
 /** The routes of this file. */
 export const sendRoutes: readonly Route[] = [
   route(
     "PUT",
     "v3/rooms/{roomId}/send/{eventType}/{txnId}",
-    (request) => oncePerTransaction(request, () => send(request), { inRoom: true }),
+    (request) => oncePerTransaction(request, () => sendLater(request) ?? send(request), { inRoom: true }),
   ),
-  route("PUT", "v3/rooms/{roomId}/state/{eventType}", putState),
-  route("PUT", "v3/rooms/{roomId}/state/{eventType}/{stateKey}", putState),
+  route(
+    "PUT",
+    "v3/rooms/{roomId}/state/{eventType}",
+    (request) => sendLater(request, "") ?? putState(request),
+  ),
+  route(
+    "PUT",
+    "v3/rooms/{roomId}/state/{eventType}/{stateKey}",
+    (request) => sendLater(request, request.param("stateKey")) ?? putState(request),
+  ),
+  route("GET", DELAYED, ({ server, user }) => ({ delayed_events: server.delayed.of(user.id) })),
+  route(
+    "POST",
+    `${DELAYED}/{delayId}/cancel`,
+    (request) => void request.server.delayed.cancel(request.param("delayId")),
+  ),
+  route(
+    "POST",
+    `${DELAYED}/{delayId}/restart`,
+    (request) => request.server.delayed.restart(request.param("delayId")),
+  ),
+  route(
+    "POST",
+    `${DELAYED}/{delayId}/send`,
+    (request) => request.server.delayed.cancel(request.param("delayId")).send(),
+  ),
   route(
     "PUT",
     "v3/rooms/{roomId}/redact/{eventId}/{txnId}",
@@ -62,6 +89,20 @@ export const sendRoutes: readonly Route[] = [
   route("POST", "v3/rooms/{roomId}/forget", forget),
   route("GET", "v3/joined_rooms", ({ user }) => ({ joined_rooms: user.roomsWith("join") })),
 ];
+
+/** Notes an event that is to be sent later; undefined: it is to be sent now. */
+function sendLater(request: AuthedRequest, stateKey?: string): Answer | undefined {
+  const delay = request.queryInteger("org.matrix.msc4140.delay");
+  if (delay === undefined) return undefined;
+  const { server, user, json: content } = request;
+  server.rateLimiter.take(user.id, "messages");
+  const room = roomToWrite(request);
+  const type = request.param("eventType");
+  const send = () => void sendEvent(server, room, { type, sender: user.id, stateKey, content });
+  return {
+    delay_id: server.delayed.add({ user: user.id, roomId: room.id, type, stateKey, content, delay, send }),
+  };
+}
 
 function send(request: AuthedRequest): Answer {
   const { server, user, json } = request;

@@ -22,6 +22,7 @@ import {
   User,
 } from "../users/mod.ts";
 import { Appservices } from "./appservices.ts";
+import { DelayedEvents } from "./delayed_events.ts";
 import { MediaStore } from "./media_store.ts";
 import { Stream } from "./stream.ts";
 
@@ -63,6 +64,8 @@ export class ServerState {
   readonly backups: KeyBackups = new KeyBackups();
   /** Answers to syncs that are given again. */
   readonly syncCache: SyncCache = new SyncCache();
+  /** Events that are sent later. */
+  readonly delayed: DelayedEvents = new DelayedEvents(this);
   /** Unread counters. */
   readonly unread: Unread = new Unread();
   /** The stream position of the latest change of anyone's presence. */
