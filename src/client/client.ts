@@ -2964,6 +2964,7 @@ export interface Client
    *
    * @param options Whether to forget the token, and request options.
    * @throws {UnknownTokenError} If the token is void already.
+   * @throws {UnrecognizedError} If the server offers OAuth 2.0 only; the message says where sessions are ended.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3logoutall | POST /logout/all}
    * @example
    * ```ts ignore

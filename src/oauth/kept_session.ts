@@ -79,13 +79,13 @@ export class KeptSession {
     return entries.map(({ value }) => value as SessionRecord);
   }
 
-  /** Keeps the session of a new login, in place of any other of the user. */
-  async begin(session: NewSession): Promise<SessionRecord> {
+  /** Keeps the session of a new login, in place of any other of the user, which is returned too. */
+  async begin(session: NewSession): Promise<{ record: SessionRecord; replaced: SessionRecord | undefined }> {
     for (;;) {
       const kept = await this.#entry();
       const turn = (kept?.value.turn ?? 0) + 1; // a turn under way is of the old session
       const record = { ...session, takenAt: this.#clock.now(), turn };
-      if (await this.#write(record, kept)) return record;
+      if (await this.#write(record, kept)) return { record, replaced: kept?.value };
     }
   }
 
@@ -102,23 +102,39 @@ export class KeptSession {
    * @returns The turn; others' tokens, if there are any by now; undefined if there is no way to new ones.
    */
   async take(used: string): Promise<Turn | SessionRecord | undefined> {
-    let [seen, since]: [string | undefined, number] = [undefined, 0];
+    const waits = this.#waiter();
     for (;;) {
       const kept = await this.read();
       if (kept === undefined) return undefined;
-      const { value: record, versionstamp } = kept;
+      const { value: record } = kept;
       if (record.tokens.accessToken !== used) return record;
       const { refreshToken } = record.tokens;
       if (refreshToken === undefined) return undefined;
-      if (seen !== versionstamp) [seen, since] = [versionstamp, this.#clock.now()];
-      const isOthers = record.refreshing !== undefined && record.refreshing !== this.#process;
-      if (isOthers && this.#clock.now() - since < PATIENCE) {
-        await this.#clock.delay(LOOK);
-        continue;
-      }
+      if (await waits(kept)) continue;
       const mine = { ...record, turn: record.turn + 1, refreshing: this.#process };
       if (await this.#write(mine, kept)) return { record: mine, refreshToken };
     }
+  }
+
+  /** What is kept, once no other process refreshes it. */
+  async settled(): Promise<KeptRecord | undefined> {
+    const waits = this.#waiter();
+    for (;;) {
+      const kept = await this.read();
+      if (kept === undefined || !await waits(kept)) return kept;
+    }
+  }
+
+  /** Waits a little while another process has the turn; false: none has, or its turn shows no outcome. */
+  #waiter(): (kept: KeptRecord) => Promise<boolean> {
+    let [seen, since]: [string | undefined, number] = [undefined, 0];
+    return async ({ value: { refreshing }, versionstamp }) => {
+      if (seen !== versionstamp) [seen, since] = [versionstamp, this.#clock.now()];
+      const isOthers = refreshing !== undefined && refreshing !== this.#process;
+      if (!isOthers || this.#clock.now() - since >= PATIENCE) return false;
+      await this.#clock.delay(LOOK);
+      return true;
+    };
   }
 
   /**

@@ -31,7 +31,8 @@ export interface OAuthLoginOptions extends OAuthServerOptions {
    */
   clientId?: string;
   /**
-   * An https page about the client, which servers show when a user is to agree. Registration needs it.
+   * An https page about the client, which servers show when a user is to agree. Registration needs it. The
+   * Matrix Authentication Service takes no port and no query, and in the path only letters, digits and `/.-`.
    */
   clientUri?: string;
   /** The name of the client, which servers show when a user is to agree. Default: `Greenroom`. */

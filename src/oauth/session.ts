@@ -1,6 +1,8 @@
 /**
  * A session by OAuth 2.0: what a client goes on with, how its tokens are refreshed, and how it ends.
  *
+ * Over 300 lines because a third of it is the documentation of what applications see.
+ *
  * @see {@link https://spec.matrix.org/v1.18/client-server-api/#token-refresh-flow | Token refresh flow}
  * @module
  */
@@ -108,7 +110,23 @@ export class OAuthSession {
   /** @internal Keeps what a login has made. */
   static async [BEGIN](session: NewSession, options: OAuthSessionOptions): Promise<OAuthSession> {
     const kept = new KeptSession(options.store, options.clock ?? systemClock, session);
-    return new OAuthSession(await kept.begin(session), options);
+    const { record, replaced } = await kept.begin(session);
+    const isOrphan = replaced !== undefined && replaced.deviceId !== record.deviceId; // or the device would go
+    if (isOrphan) await new OAuthSession(replaced, options).#revokeReplaced();
+    return new OAuthSession(record, options);
+  }
+
+  async #revokeReplaced(): Promise<void> {
+    const server = await this.#authorizationServer().catch(() => undefined);
+    const isRevoked = await server?.revokeAll(this.#record.tokens).then(() => true, () => false);
+    if (isRevoked) return;
+    this.#log.warn(
+      "The session before the login can't be revoked: remove its device in the account's settings",
+      {
+        user: this.mxid,
+        device: this.deviceId,
+      },
+    );
   }
 
   /** Whose session it is. */
@@ -177,7 +195,7 @@ export class OAuthSession {
     if (kept === undefined) return this.#ended("it is not in the store any more");
     if (kept.value.tokens.accessToken !== used) return this.#given(kept.value);
     if (kept.value.tokens.refreshToken === undefined) return this.#ended("it has no refresh token");
-    const server = await this.#authorizationServer();
+    const server = await this.#authorizationServer().catch((error) => Promise.reject(passing(error)));
     if (server === undefined) return this.#ended("the homeserver has another authorization server by now");
     const turn = await this.#kept.take(used);
     if (turn === undefined) return undefined;
@@ -212,14 +230,10 @@ export class OAuthSession {
   async #authorizationServer(): Promise<AuthorizationServer | undefined> {
     if (this.#server !== undefined) return this.#server;
     const { baseUrl, issuer, clientId } = this.#record;
-    try {
-      const http = homeserver({ ...this.#options, baseUrl: this.#options.baseUrl ?? baseUrl });
-      const { metadata } = await readMetadata(http);
-      if (metadata.issuer !== issuer) return undefined;
-      return this.#server = new AuthorizationServer(metadata, clientId, transportOf(this.#options));
-    } catch (error) {
-      throw passing(error);
-    }
+    const http = homeserver({ ...this.#options, baseUrl: this.#options.baseUrl ?? baseUrl });
+    const { metadata } = await readMetadata(http);
+    if (metadata.issuer !== issuer) return undefined;
+    return this.#server = new AuthorizationServer(metadata, clientId, transportOf(this.#options));
   }
 
   #ended(state: string): undefined {
@@ -254,7 +268,7 @@ export class OAuthSession {
   async logout(): Promise<void> {
     await this.#renewing?.catch(() => {}); // which its caller sees
     for (;;) {
-      const kept = await this.#kept.read();
+      const kept = await this.#kept.settled();
       if (kept === undefined) return;
       const server = await this.#authorizationServer();
       if (server === undefined) {

@@ -3,7 +3,7 @@ import { Client, NetworkError, ValueError } from "@greenroom/matrix";
 import { OAuthError, UnrecognizedError } from "@greenroom/matrix/errors";
 import { getSsoRedirectUrl, loginByDeviceCode, loginBySso, OAuthSession } from "@greenroom/matrix/oauth";
 import { Homeserver } from "@greenroom/matrix/testing";
-import { Stage } from "./stage.ts";
+import { Stage, turns } from "./stage.ts";
 
 const BOT = "@bot:localhost";
 
@@ -96,6 +96,67 @@ Deno.test("The account management is opened by the names that the server knows",
   assertEquals(await url(), undefined);
 });
 
+Deno.test("Metadata that can't be used is no failure of the network", async () => {
+  await using stage = new Stage();
+  const session = await stage.login();
+  stage.answer = ({ pathname }) =>
+    pathname.endsWith("/auth_metadata") ? Response.json({ issuer: "https://localhost/" }) : undefined;
+  const fresh = await stage.resume();
+  const error = await assertRejects(() => fresh.getAccountManagementUrl(), OAuthError);
+  assertEquals(error.code, "OAUTH_METADATA");
+  await assertRejects(() => fresh.logout(), OAuthError);
+  await assertRejects(() => fresh.renew(session.clientOptions.accessToken), NetworkError); // it is tried again
+});
+
+Deno.test("A logout waits for what another process refreshes, and revokes that", async () => {
+  await using stage = new Stage();
+  const session = await stage.login();
+  const other = await stage.resume();
+  const [reached, goesOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  stage.answer = async (url, init) => {
+    if (url.pathname !== "/oauth2/token") return undefined;
+    const answer = await stage.homeserver.fetch(url, init);
+    reached.resolve();
+    await goesOn.promise;
+    return answer;
+  };
+  const renewal = other.renew(session.clientOptions.accessToken);
+  await reached.promise;
+  const logout = session.logout();
+  await turns();
+  assertEquals(stage.asked.at(-1)?.path, "/oauth2/token", "nothing is revoked yet");
+  goesOn.resolve();
+  const renewed = await renewal;
+  await stage.until(logout, 250);
+  const revoked = stage.asked.filter(({ path }) => path === "/oauth2/revoke");
+  assertEquals([revoked.length, await kept(stage)], [1, []]);
+  const headers = { authorization: `Bearer ${renewed?.accessToken}` };
+  const url = `${stage.homeserver.baseUrl}/_matrix/client/v3/account/whoami`;
+  const answer = await stage.homeserver.fetch(url, { headers });
+  await answer.body?.cancel();
+  assertEquals(answer.status, 401);
+});
+
+Deno.test("A login in the place of a session revokes that, unless it is of the same device", async () => {
+  await using stage = new Stage();
+  const first = await stage.login();
+  const revocations = () => stage.asked.filter(({ path }) => path === "/oauth2/revoke").length;
+  const second = await stage.login();
+  assertEquals([revocations(), first.deviceId === second.deviceId], [1, false]);
+  stage.answer = ({ pathname }) => {
+    if (pathname === "/oauth2/revoke") throw new TypeError("connection reset");
+    return undefined;
+  };
+  const third = await stage.login();
+  assertEquals(revocations(), 2, "what can't be revoked fails no login");
+  assert(stage.log.some((line) => line.includes(second.deviceId)), stage.log.join());
+  stage.answer = () => undefined;
+  const same = await stage.login({ deviceId: third.deviceId });
+  assertEquals(revocations(), 2);
+  await using client = stage.client(same);
+  assertEquals((await client.whoami()).user_id, BOT);
+});
+
 Deno.test("A login by password on a server with OAuth 2.0 only says what to call", async () => {
   await using stage = new Stage();
   const { baseUrl, fetch, clock } = stage.options;
@@ -113,6 +174,26 @@ Deno.test("A login by password on a server with OAuth 2.0 only says what to call
       : undefined;
   const failure = await assertRejects(login, UnrecognizedError);
   assert(!failure.message.includes("OAuth"));
+});
+
+Deno.test("logoutAll() on a server with OAuth 2.0 only says where sessions are ended", async () => {
+  await using stage = new Stage();
+  await using client = stage.client(await stage.login());
+  stage.answer = async (url, init) => {
+    if (url.pathname.endsWith("/logout/all")) {
+      return Response.json({ errcode: "M_UNRECOGNIZED" }, { status: 404 });
+    }
+    if (!url.pathname.endsWith("/auth_metadata")) return undefined;
+    const metadata = await (await stage.homeserver.fetch(url, init)).json();
+    return Response.json({ ...metadata, account_management_uri: "https://localhost/account/" });
+  };
+  const error = await assertRejects(
+    () => client.logoutAll(),
+    UnrecognizedError,
+    "end them in the account management",
+  );
+  assert(error.message.includes("https://localhost/account/"), error.message);
+  assert((await client.whoami()).user_id === BOT, "the client keeps its token");
 });
 
 Deno.test("The address of a single sign-on has the provider in its path, and nothing breaks out of that", () => {

@@ -52,16 +52,18 @@ export class Stage implements AsyncDisposable {
   /** What all calls take. */
   get options() {
     const { fetch, clock, store, homeserver: { baseUrl } } = this;
-    const note = (message: string) => void this.log.push(message);
+    const note = (message: string, fields?: object) =>
+      void this.log.push(`${message} ${JSON.stringify(fields ?? {})}`);
     const log = { debug() {}, info() {}, warn: note, error: note };
     return { baseUrl, fetch, clock, store: store as Store, log, clientUri: "https://bot.example/" };
   }
 
   /** Logs the bot in. */
-  async login(): Promise<OAuthSession> {
+  async login({ deviceId }: { deviceId?: string } = {}): Promise<OAuthSession> {
     const { homeserver: { oauth } } = this;
     const login = loginByDeviceCode({
       ...this.options,
+      deviceId,
       onUserCode: ({ user_code }) => void oauth.approve(user_code, "@bot:localhost"),
     });
     return await this.until(login, 5_000);

@@ -31,7 +31,14 @@ import type {
 import { LoginType, type Open } from "../../types/enums.ts";
 import type { DeviceID, UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
-import { followLogin, forgetLogin, storeLogin, throwExplained } from "./store_login.ts";
+import {
+  accountPage,
+  followLogin,
+  forgetLogin,
+  otherLogin,
+  storeLogin,
+  throwExplained,
+} from "./store_login.ts";
 import { authenticated, type AuthenticationOptions } from "./uia.ts";
 
 const LOGIN = "/_matrix/client/v3/login";
@@ -219,6 +226,7 @@ export interface SessionAPI {
    *
    * @param options Whether to forget the token, and request options.
    * @throws {UnknownTokenError} If the token is void already.
+   * @throws {UnrecognizedError} If the server offers OAuth 2.0 only; the message says where sessions are ended.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3logoutall | POST /logout/all}
    * @example
    * ```ts
@@ -275,7 +283,7 @@ export function sessionAPI(session: Session): SessionAPI {
         asService ? loginAsService : login,
         { path: {}, body },
         requestOptions,
-      ).catch((error) => throwExplained(error, http));
+      ).catch((error) => throwExplained(error, http, otherLogin));
       if (updateHsUrl) followLogin(session, response);
       if (storeAccessToken) storeLogin(session, response);
       return response;
@@ -285,7 +293,8 @@ export function sessionAPI(session: Session): SessionAPI {
       if (clearAccessToken) forgetLogin(session);
     },
     async logoutAll({ clearAccessToken = true, ...options } = {}) {
-      await http[CALL](logoutAll, { path: {} }, options);
+      await http[CALL](logoutAll, { path: {} }, options)
+        .catch((error) => throwExplained(error, http, accountPage));
       if (clearAccessToken) forgetLogin(session);
     },
     getLoginToken: (options) => authenticated(session, loginToken, { path: {} }, options),

@@ -65,14 +65,34 @@ export function followLogin(session: Session, { well_known }: LoginResponse): vo
   });
 }
 
-/** Why a login has failed; of a server that knows none any more, also what to call. */
-export async function throwExplained(error: unknown, http: HTTPAPI): Promise<never> {
+/**
+ * Why a login has failed, or a logout of all devices; of a server that knows none any more, also what to do.
+ *
+ * @param mend What to do, by what the server says of its authorization server.
+ */
+export async function throwExplained(
+  error: unknown,
+  http: HTTPAPI,
+  mend: (metadata: unknown) => string,
+): Promise<never> {
   if (error instanceof UnrecognizedError) {
-    const metadata = http.request("GET", "/_matrix/client/v1/auth_metadata", { retry: false });
-    if (await metadata.then(() => true, () => false)) {
-      error.message +=
-        "; this server offers OAuth 2.0 only: call loginByDeviceCode() of @greenroom/matrix/oauth";
+    const answer = await http.request("GET", "/_matrix/client/v1/auth_metadata", { retry: false })
+      .then((metadata) => ({ metadata }), () => undefined);
+    if (answer !== undefined) {
+      error.message += `; this server offers OAuth 2.0 only: ${mend(answer.metadata)}`;
     }
   }
   throw error;
+}
+
+/** What to call in place of a login. */
+export function otherLogin(): string {
+  return "call loginByDeviceCode() of @greenroom/matrix/oauth";
+}
+
+/** Where to end all sessions. */
+export function accountPage(metadata: unknown): string {
+  const { account_management_uri: page } = metadata as { account_management_uri?: unknown };
+  const where = typeof page === "string" && URL.canParse(page) ? ` at ${new URL(page).href}` : "";
+  return `end them in the account management${where}; logout() ends that of this client`;
 }

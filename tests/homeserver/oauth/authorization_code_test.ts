@@ -107,6 +107,18 @@ Deno.test("a client registers again as itself, and is refused what the policy do
   const bad = async (changes: Record<string, unknown>) => refusal(await register(changes));
   assertEquals(await bad({ client_uri: undefined }), [400, "invalid_client_metadata"]);
   assertEquals(await bad({ client_uri: "http://bot.example/" }), [400, "invalid_client_metadata"]);
+  for (
+    const page of [
+      "bot.example",
+      "bot.example:8448/",
+      "bot.example/a_b",
+      "bot.example/~a",
+      "bot.example/?a=b",
+    ]
+  ) {
+    assertEquals(await bad({ client_uri: `https://${page}` }), [400, "invalid_client_metadata"], page);
+  }
+  assertEquals((await register({ client_uri: "https://bot.example/a/b-c.html" })).status, 201);
   assertEquals(await bad({ logo_uri: "https://other.example/" }), [400, "invalid_client_metadata"]);
   assertEquals(await bad({ token_endpoint_auth_method: undefined }), [400, "invalid_client_metadata"]);
   assertEquals(await bad({ grant_types: "all" }), [400, "invalid_client_metadata"]);
