@@ -43,20 +43,33 @@ export interface AcceptableChanges {
   readonly refused: readonly StoreKey[];
 }
 
+/** Makes the changes that together do what one does. */
+export type Parts = () => Promise<readonly StoreMutation[]>;
+
+/** What is known of a commit that a store has refused. */
+export interface RefusedCommit {
+  /** What the store said. */
+  readonly error: unknown;
+  /** What the keys of the device begin with. */
+  readonly prefix: StoreKey;
+  /** The parts of the changes that have some. */
+  readonly parts: Pick<WeakMap<StoreMutation, Parts>, "get">;
+}
+
 /**
- * Finds the expendable changes that make a store refuse a commit. Nothing is written for it.
+ * Finds the expendable changes that make a store refuse a commit. Of those that have parts, the parts
+ * count. Nothing is written for it.
  *
  * @param kv The store.
  * @param changes The changes that it refused together.
- * @param error What it said then.
- * @param prefix What the keys of the device begin with.
+ * @param commit What is known of them.
  * @returns What is left; undefined if the store is broken, or refuses records that are needed, or
  *   too many.
  */
 export async function acceptableChanges(
   kv: Store,
   changes: readonly StoreMutation[],
-  { error, prefix }: { readonly error: unknown; readonly prefix: StoreKey },
+  { error, prefix, parts }: RefusedCommit,
 ): Promise<AcceptableChanges | undefined> {
   if (error instanceof StoreError) return undefined; // the disk, or another process that has the store
   const takes = async (some: readonly StoreMutation[]): Promise<boolean> => {
@@ -68,17 +81,37 @@ export async function acceptableChanges(
     }
   };
   const isFilled = ({ key }: StoreMutation): boolean => isExpendable(key.slice(prefix.length));
+  const refusedOf = async (all: readonly StoreMutation[]): Promise<Set<StoreMutation> | undefined> => {
+    const filled = all.filter(isFilled);
+    const found = await culprits(filled.length, MOST, (start, end) => takes(filled.slice(start, end)));
+    return found && new Set(found.map((place) => filled[place] as StoreMutation)); // one for each place
+  };
   if (!await takes(changes.filter((change) => !isFilled(change)))) return undefined;
-  const filled = changes.filter(isFilled);
-  const found = await culprits(filled.length, MOST, (start, end) => takes(filled.slice(start, end)));
-  if (found === undefined || found.length === 0) return undefined;
-  const refused = new Set(found.map((place) => filled[place] as StoreMutation)); // one for each place
-  const accepted = changes.filter((change) => !refused.has(change));
+  const whole = await refusedOf(changes);
+  if (whole === undefined || whole.size === 0) return undefined;
+  const divided = await divide(changes, whole, parts);
+  const refused = divided === changes ? whole : await refusedOf(divided);
+  if (refused === undefined) return undefined;
+  const accepted = divided.filter((change) => !refused.has(change));
   for (const { key } of refused) {
     const removal: StoreMutation = { type: "delete", key };
     if (STATE.has(key[prefix.length]) && await takes([removal])) accepted.push(removal);
   }
   return { changes: accepted, refused: [...refused].map(({ key }) => key.slice(prefix.length)) };
+}
+
+/** The changes with the parts of those that were refused in their place; the same if none has parts. */
+async function divide(
+  changes: readonly StoreMutation[],
+  refused: ReadonlySet<StoreMutation>,
+  parts: RefusedCommit["parts"],
+): Promise<readonly StoreMutation[]> {
+  const divided = new Map<StoreMutation, readonly StoreMutation[]>();
+  for (const change of refused) {
+    const some = await parts.get(change)?.();
+    if (some !== undefined) divided.set(change, [{ type: "delete", key: change.key }, ...some]);
+  }
+  return divided.size === 0 ? changes : changes.flatMap((change) => divided.get(change) ?? [change]);
 }
 
 function isExpendable([part, kind]: StoreKey): boolean {

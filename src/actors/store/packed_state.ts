@@ -10,6 +10,7 @@ import type { StoreKey, StoreMutation } from "../../store/base/mod.ts";
 import type { StoredState } from "../../store/device/mod.ts";
 import type { RoomID } from "../../types/ids.ts";
 import type { StateQuery } from "./store_protocol.ts";
+import type { Parts } from "./acceptable_changes.ts";
 import { set, type StoreWriter } from "./writer.ts";
 
 /** How many events are remembered: some 4 MB. */
@@ -65,7 +66,7 @@ export class RoomPacks {
     let next = others.length;
     for (const [name, known] of found) {
       if (known !== undefined) continue;
-      const pack = values[next++] as Pack | undefined ?? NONE; // as #set() writes it
+      const pack = values[next++] as Pack | undefined ?? NONE; // as #change() writes it
       this.#packs.set(name, pack, 1 + pack.length);
       found.set(name, pack);
     }
@@ -82,13 +83,12 @@ export class RoomPacks {
     return packs.flat();
   }
 
-  /** Sets the packs of a room that has none. */
+  /** Sets the packs of a room that has no state. */
   set(roomId: RoomID, events: readonly StoredState[], mutations: StoreMutation[]): void {
-    const packs: Record<Part, StoredState[]> = { members: [], rest: [] };
-    for (const event of events) packs[partOf(event.type)].push(event);
     for (const part of PARTS) {
-      const pack = packs[part];
-      if (pack.length > 0) this.#set(roomId, part, pack, mutations);
+      const pack = events.filter(({ type }) => partOf(type) === part);
+      const parts = () => Promise.resolve(this.#records(roomId, pack));
+      if (pack.length > 0) mutations.push(this.#change(roomId, part, pack, parts));
     }
   }
 
@@ -102,7 +102,8 @@ export class RoomPacks {
     for (const part of PARTS) {
       const pack = all.filter(({ type }) => partOf(type) === part);
       const left = pack.filter((event) => !isGone(event));
-      if (left.length < pack.length) this.#set(roomId, part, left, mutations);
+      const parts = () => this.#missingRecords(roomId, left);
+      if (left.length < pack.length) mutations.push(this.#change(roomId, part, left, parts));
     }
   }
 
@@ -111,9 +112,20 @@ export class RoomPacks {
     for (const { key } of mutations) this.#packs.delete(nameOf(key));
   }
 
-  #set(roomId: RoomID, part: Part, pack: Pack, mutations: StoreMutation[]): void {
+  #change(roomId: RoomID, part: Part, pack: Pack, parts: Parts): StoreMutation {
     const key = this.#writer.keys.statePack(roomId, part);
-    mutations.push(pack.length === 0 ? { type: "delete", key } : set(key, pack));
+    return pack.length === 0 ? { type: "delete", key } : this.#writer.divisible(set(key, pack), parts);
+  }
+
+  #records(roomId: RoomID, pack: Pack): StoreMutation[] {
+    return pack.map((event) => set(this.#writer.keys.state(roomId, event.type, event.state_key), event));
+  }
+
+  /** Those of which the store has no newer record. */
+  async #missingRecords(roomId: RoomID, pack: Pack): Promise<StoreMutation[]> {
+    const records = this.#records(roomId, pack);
+    const known = await this.#writer.getMany(records.map(({ key }) => key));
+    return records.filter((_, index) => known[index] === undefined);
   }
 }
 

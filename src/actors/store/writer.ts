@@ -19,7 +19,7 @@ import type { Store, StoreKey, StoreListOptions, StoreMutation } from "../../sto
 import { SharedRuns } from "../../base/runs.ts";
 import type { Logger } from "../../base/log.ts";
 import { fatal } from "../kernel/mod.ts";
-import { acceptableChanges } from "./acceptable_changes.ts";
+import { acceptableChanges, type Parts } from "./acceptable_changes.ts";
 
 /** What a {@link StoreWriter} works with. */
 export interface StoreWriterOptions {
@@ -51,6 +51,7 @@ export class StoreWriter {
   /** Other changes that the next commit makes. */
   #gathered: (readonly StoreMutation[])[] = [];
   #owes = false;
+  readonly #parts = new WeakMap<StoreMutation, Parts>();
   /** After a commit has failed, all later ones fail. */
   readonly #commits = new SharedRuns(() => this.#commitAll());
   #hasFailed = false;
@@ -215,6 +216,15 @@ export class StoreWriter {
     this.onDeferred?.();
   }
 
+  /**
+   * A change that is made by parts if the store refuses it as a whole, and its record is removed. Only for records
+   * that others fill.
+   */
+  divisible(mutation: StoreMutation, parts: Parts): StoreMutation {
+    this.#parts.set(mutation, parts);
+    return mutation;
+  }
+
   /** Makes changes with the next commit, which has to come before anything else depends on them. */
   owe(mutations: readonly StoreMutation[]): void {
     for (const mutation of mutations) this.defer(mutation);
@@ -313,10 +323,11 @@ export class StoreWriter {
   /** Commits without the records that the store refuses, if they are expendable. */
   async #applyOthers(changes: readonly StoreMutation[], error: unknown): Promise<void> {
     const prefix = this.keys.record([]);
-    const acceptable = await acceptableChanges(this.#kv, changes, { error, prefix });
+    const acceptable = await acceptableChanges(this.#kv, changes, { error, prefix, parts: this.#parts });
     if (acceptable === undefined) throw error;
     await this.#apply(acceptable.changes);
     const kinds = acceptable.refused.map(kindOf);
+    if (kinds.length === 0) return;
     this.#options.log?.error("Left out records that the store does not take", {
       count: kinds.length,
       kinds: [...new Set(kinds)].sort().join(", "),
