@@ -132,7 +132,7 @@ export class Updates {
     };
     const { mxid } = client;
     if (about === mxid && LEAVING.has(type)) return this.#left(room, context);
-    if (type === "INVITE") return this.#invited(event as Invitation, context);
+    if (type === "INVITE" && about === mxid) return this.#invited(event as Invitation, context);
     if (sender === mxid || (source & SyncStream.TIMELINE) === 0) return NOTHING();
     if (!access.hears(sender) || !access.hearsIn(room) || !access.hearsAsSent(type, event)) return NOTHING();
     // Users are limited in what they say, not in what becomes of them.
@@ -179,14 +179,11 @@ export class Updates {
   }
 
   /** Tells the user that a command has failed, where no function has caught that, or leaves it to `bot.catch()`. */
-  async #commandFailed(error: unknown, c: Context, { run, update, found }: Called): Promise<never> {
-    const { context, time } = run;
-    if (found?.isReached === true && !isCutOff(error) && !(error instanceof ConversationEndedError)) {
-      if (this.caught === undefined) await c[SAY_FAILED]();
-      else {
-        time.sayFailed = () =>
-          new Context(this.#kit, new Run({ context, time }), update, found)[SAY_FAILED]();
-      }
+  async #commandFailed(error: unknown, c: Context, called: Called): Promise<never> {
+    const { run: { time }, found } = called;
+    if (found?.hasFailed === true && !isCutOff(error) && !(error instanceof ConversationEndedError)) {
+      if (this.caught === undefined) await time.tellFailure(() => c[SAY_FAILED]());
+      else this.#leaveToSay(called);
     }
     if (found !== undefined && error instanceof ConversationEndedError && error.reason === "timeout") {
       this.#warnOnce(
@@ -196,6 +193,11 @@ export class Updates {
       );
     }
     throw error;
+  }
+
+  /** Has the bot tell the user that a command has failed, if nobody else says anything. */
+  #leaveToSay({ run: { context, time }, update, found }: Called): void {
+    time.sayFailed = () => new Context(this.#kit, new Run({ context, time }), update, found)[SAY_FAILED]();
   }
 
   /** Warns, once a command, where a function in front of it keeps messages from it. */
@@ -281,7 +283,7 @@ export class Updates {
       await report(error, new Context(this.#kit, run, update, found));
       await run.begun.settled();
     } finally {
-      if (!hasSaid(run.steps)) await time.sayFailed?.();
+      if (!hasSaid(run.steps)) await time.tellFailure();
     }
   }
 
@@ -291,14 +293,14 @@ export class Updates {
    * @returns Whether it was seen to; else the client reports it.
    */
   #failedUnawaited(error: unknown, called: Called): boolean {
-    const { run: { context, time }, update, found } = called;
+    const { run: { time }, found } = called;
     const { log } = this.#kit.client;
     if (isCutOff(error) || error instanceof ConversationEndedError || time.isOver) return true; // as where it is awaited
     const noted = (also: unknown) => log.error("What a bot says of a failure has failed", { error: also });
     const report = this.caught;
     if (found !== undefined) {
-      time.sayFailed = () => new Context(this.#kit, new Run({ context, time }), update, found)[SAY_FAILED]();
-      if (report === undefined) time.sayFailed().catch(noted);
+      this.#leaveToSay(called);
+      if (report === undefined) time.tellFailure().catch(noted);
     }
     if (report !== undefined) this.#report(error, called, report).catch(noted);
     return report !== undefined;
@@ -346,7 +348,7 @@ export class Updates {
     const { conversations, patience } = this.#kit;
     const time = this.#kit.newTime();
     const end = conversations.end(conversation, at, { reason, context, time }).catch(async (error) => {
-      await time.sayFailed?.();
+      await time.tellFailure();
       throw error;
     });
     return patience.until(end, time);

@@ -1,7 +1,8 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { ValueError } from "@greenroom/matrix";
 import { OwnUsers } from "../../src/appservice/own_users.ts";
-import { registration } from "./scene.ts";
+import { Bot } from "@greenroom/matrix/bot";
+import { appserviceScene, registration } from "./scene.ts";
 
 const users = new OwnUsers({
   ...registration,
@@ -21,4 +22,29 @@ Deno.test("An application service may act as whom a namespace has, exclusive or 
   assertEquals(users.actable("alice"), "@alice:localhost");
   assertEquals(users.actable("@_echo_a:localhost"), "@_echo_a:localhost");
   assertThrows(() => users.actable("@alice:elsewhere"), ValueError);
+});
+
+Deno.test("A bot of an application service accepts its own invitations, and leaves those of ghosts to functions", async () => {
+  await using scene = await appserviceScene();
+  const { stage, alice } = scene;
+  const appservice = scene.instance();
+  scene.serving = appservice;
+  const asked: unknown[] = [];
+  const heard: unknown[] = [];
+  const bot = new Bot({ appservice, autoJoin: ({ state_key }) => asked.push(state_key) > 0 });
+  bot.on("invite", ({ event }) => void heard.push(event.state_key));
+  const running = bot.start({ signals: false });
+  await appservice.intent("_echo_parrot").ensureRegistered();
+  const room = await alice.createRoom();
+  await alice.inviteUser(room, "@_echo_parrot:localhost");
+  await stage.until(() => heard.length === 1);
+  await alice.inviteUser(room, "@echo:localhost");
+  await stage.until(() => stage.homeserver.room(room).membership("@echo:localhost") === "join");
+  await stage.settle();
+  assertEquals([asked, heard], [["@echo:localhost"], ["@_echo_parrot:localhost", "@echo:localhost"]]);
+  assertEquals(stage.homeserver.room(room).membership("@_echo_parrot:localhost"), "invite");
+  const joins = stage.homeserver.requests.filter("POST", "/join").filter(({ status }) => status !== 200);
+  assertEquals(joins, []);
+  await bot.stop();
+  await running;
 });

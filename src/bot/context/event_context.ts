@@ -41,6 +41,8 @@ export interface Found {
   readonly given: Arguments;
   /** Whether the command was reached: no function before it took the message for itself. */
   isReached?: boolean;
+  /** Whether its function has failed. */
+  hasFailed?: boolean;
 }
 
 /** Options of {@linkcode EventContext.download}. */
@@ -311,9 +313,15 @@ export class EventContext<E extends MatrixEvent = MatrixEvent, Arguments = unkno
    */
   [CALL](call: () => Promise<void>): Promise<unknown> {
     if (this.#found === undefined) return Promise.resolve();
-    this.#found.isReached = true;
-    const { command, given } = this.#found;
-    if ("args" in given) return call();
+    const found = this.#found;
+    found.isReached = true;
+    const { command, given } = found;
+    if ("args" in given) {
+      return call().catch((error) => {
+        found.hasFailed = true;
+        throw error;
+      });
+    }
     const usage = usageOf(command, this.kit.prefix);
     return this.reply(`${given.problem}\n\nUsage: ${usage}`, { format: "plain" });
   }

@@ -140,12 +140,20 @@ export class RunTime {
   what: Readonly<Record<string, unknown>> | undefined;
   /** Tells the user that a command has failed, unless `bot.catch()` says something; undefined: none has. */
   sayFailed: (() => Promise<void>) | undefined;
+  #hasToldFailure = false;
   /** Why the run has taken too long; undefined: it has not. */
   #reason: Error | undefined;
 
   /** @param bot Ends with the bot. */
   constructor(bot: AbortSignal) {
     this.#bot = bot;
+  }
+
+  /** Tells the user that a command has failed, once. */
+  async tellFailure(say: (() => Promise<void>) | undefined = this.sayFailed): Promise<void> {
+    if (say === undefined || this.#hasToldFailure) return;
+    this.#hasToldFailure = true;
+    await say();
   }
 
   /** Has something called when the run has taken too long, in place of what was to be called before. */

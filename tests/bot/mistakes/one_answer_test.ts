@@ -99,3 +99,38 @@ Deno.test("A command that nobody answers in time, and that does not say so, is n
   assertEquals(logged.length, 1);
   assert(logged[0]?.includes('command: "quiz"'), logged[0]);
 });
+
+Deno.test("A command that fails twice, awaited and not, gets one answer", async () => {
+  for (const catches of [false, true]) {
+    await using tester = trying((bot) => {
+      bot.command("fail", async (c) => {
+        void c.step(() => Promise.reject(new RangeError("one")));
+        await c.send("trying");
+        throw new RangeError("two");
+      });
+      if (catches) bot.catch(() => {});
+    });
+    const room = await tester.room("alice");
+    await room.say("!fail");
+    await tester.pass(1_000);
+    await tester.settle();
+    assertEquals(room.messages.map(({ text }) => text), ["trying", SORRY]);
+  }
+});
+
+Deno.test("A command that has answered did not fail where a function around it does", async () => {
+  for (const catches of [false, true]) {
+    await using tester = trying((bot) => {
+      bot.use(async (_, next) => {
+        await next();
+        throw new RangeError("the metrics are away");
+      });
+      bot.command("ping", (c) => c.reply("pong"));
+      if (catches) bot.catch(() => {});
+    });
+    const room = await tester.room("alice");
+    await room.say("!ping");
+    await room.expect("pong");
+    await room.expectNothing();
+  }
+});
