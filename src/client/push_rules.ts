@@ -4,6 +4,7 @@
  * @module
  */
 
+import { RecentMap } from "../base/recent_map.ts";
 import { ValueError } from "../errors/matrix_error.ts";
 import { pushRulesContent } from "../types/checks/account_data_shapes.ts";
 import { Misfit, UNNOTED } from "../types/checks/shape.ts";
@@ -22,10 +23,17 @@ export type PushRulesClient =
   & Pick<HandlersAPI, "addEventHandler">
   & { readonly mxid: UserID | ""; readonly stateStore: StateStore };
 
+/** How many rooms it is remembered of how many members they have. */
+const MAX_ROOMS = 1_000;
+
 /** The rules of a client's user, read once and then kept up to date by its syncs. */
 export class PushRules {
   readonly #client: PushRulesClient;
   #rules: Promise<PushRuleset> | undefined;
+  /** How many users have joined a room, until one comes or goes. */
+  readonly #counts = new RecentMap<RoomID, number>(MAX_ROOMS);
+  /** How many members have come or gone. */
+  #changes = 0;
 
   /** @param client Reads the rules, and knows who is in the rooms. */
   constructor(client: PushRulesClient) {
@@ -33,6 +41,10 @@ export class PushRules {
     client.addEventHandler("m.push_rules", ({ content: { global } }) => {
       this.#rules = global && Promise.resolve(global);
     }, { name: "push_rules" });
+    client.addEventHandler("m.room.member", ({ room_id }) => {
+      this.#changes++;
+      this.#counts.remove(room_id);
+    }, { name: "push_rules", history: true, own: true, redacted: true });
   }
 
   /** See `client.pushRules.evaluate()`. */
@@ -46,7 +58,17 @@ export class PushRules {
     if (event.sender === mxid || event.unsigned?.redacted_because !== undefined) return NO_PUSH;
     this.#rules ??= this.#read();
     const rules = await this.#rules;
-    return evaluatePushRules(rules, event, await this.#factsFor(event, rules));
+    const facts = await this.#factsFor(event, rules);
+    let isCounted = false;
+    const result = evaluatePushRules(rules, event, {
+      ...facts,
+      get memberCount() {
+        isCounted = true;
+        return NaN;
+      },
+    });
+    if (!isCounted) return result; // most rooms have many members, and most events need not know
+    return evaluatePushRules(rules, event, { ...facts, memberCount: await this.#membersOf(event.room_id) });
   }
 
   /** Reads the rules; what can't be one is left out. */
@@ -73,18 +95,21 @@ export class PushRules {
     for (const way of ways) {
       if (await stateStore.hasPowerLevel(room, sender, { notify: way })) allowed.add(way);
     }
-    const countsMembers = conditions.some(({ kind }) => kind === "room_member_count");
     return {
       displayName: (await stateStore.getMember(room, mxid as UserID))?.displayname ?? undefined,
-      memberCount: countsMembers ? await this.#membersOf(room) : 0,
       mayNotify: (way: string) => allowed.has(way),
     };
   }
 
   async #membersOf(room: RoomID): Promise<number> {
+    const known = this.#counts.get(room);
+    if (known !== undefined) return known;
     const { stateStore } = this.#client;
     if (!await stateStore.hasFullMemberList(room)) await this.#client.getMembers(room);
-    return (await stateStore.getMembers(room, [Membership.JOIN])).size;
+    const before = this.#changes;
+    const { size } = await stateStore.getMembers(room, [Membership.JOIN]);
+    if (before === this.#changes) this.#counts.set(room, size);
+    return size;
   }
 }
 

@@ -70,6 +70,7 @@ export interface PushFacts {
   mayNotify(way: string): boolean;
 }
 
+const COUNT = "room_member_count";
 /** The kinds of rules, in the order in which they are tried. */
 const KINDS: readonly PushRuleKind[] = ["override", "content", "room", "sender", "underride"];
 /** What an event does that matches no rule. */
@@ -122,7 +123,9 @@ function ruleMatches(kind: PushRuleKind, rule: PushRule, event: PushedEvent, fac
     case "sender":
       return rule.rule_id === event.sender;
     default:
-      return (rule.conditions ?? []).every((condition) => holds(condition, event, facts));
+      // What has to be counted is looked at last.
+      return (rule.conditions ?? []).every((each) => each.kind === COUNT || holds(each, event, facts)) &&
+        (rule.conditions ?? []).every((each) => each.kind !== COUNT || holds(each, event, facts));
   }
 }
 
@@ -142,7 +145,7 @@ function holds(condition: PushCondition, event: PushedEvent, facts: PushFacts): 
       return displayName !== "" &&
         matchesGlob(displayName.replaceAll("*", "?"), bodyOf(event), { words: true });
     }
-    case "room_member_count":
+    case COUNT:
       return isCount(is, facts.memberCount);
     case "sender_notification_permission":
       return facts.mayNotify(key);

@@ -109,3 +109,28 @@ Deno.test("pushRules.evaluate() refuses what is of no room, leaves out what is n
     "the event has no room_id",
   );
 });
+
+Deno.test("pushRules.evaluate() counts members once, until one comes or goes, and only where a rule asks", async () => {
+  await using at = await stage();
+  const { alice, bob, room, results } = at;
+  await bob.sendText(room, "before");
+  await results();
+  let counts = 0;
+  const { stateStore } = alice;
+  const getMembers = stateStore.getMembers.bind(stateStore);
+  stateStore.getMembers = (...given) => {
+    counts++;
+    return getMembers(...given);
+  };
+  for (const text of ["one", "two"]) {
+    await bob.sendText(room, text);
+    await results();
+  }
+  await bob.react(room, await bob.sendText(room, "three"), "👍");
+  await results();
+  assertEquals(counts, 0); // known since before
+  await bob.setDisplayname("Robert"); // a member changes
+  await bob.sendText(room, "four");
+  await results();
+  assertEquals(counts, 1);
+});

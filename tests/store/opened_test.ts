@@ -127,3 +127,10 @@ Deno.test("A store that is made of something else says what it needs", () => {
     assertThrows(() => new Store(...given), ValueError, says);
   }
 });
+
+inFolder("A store that was closed before its first use takes no lock, and makes no file", async (folder) => {
+  const store = new KvStore(`${folder}/store.kv`);
+  await store.close();
+  await assertRejects(() => store.lock(["a"]), ValueError, "closed");
+  assertEquals([...Deno.readDirSync(folder)].map(({ name }) => name), []);
+});

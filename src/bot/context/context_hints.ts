@@ -4,6 +4,14 @@
  * @module
  */
 
+/** What is replaced whole is read first. */
+const READ_FIRST = "after client.stateStore.getState()";
+const PINNED =
+  `client.sendStateEvent(roomId, "m.room.pinned_events", { pinned: [...old] }), ${READ_FIRST}` as const;
+const LEVELS =
+  `client.sendStateEvent(roomId, "m.room.power_levels", { ...old, users }), ${READ_FIRST}` as const;
+const COUNT = "Object.keys(await c.client.getJoinedMembers(c.roomId)).length";
+
 /** Of a room, in a context or not, by the name elsewhere. */
 export const ROOM_HINTS = {
   kickUser: "kick(userId, reason)",
@@ -24,10 +32,10 @@ export const ROOM_HINTS = {
   editMessage: "edit(eventId, text)",
   deleteMessage: "redact(eventId)",
   redactEvent: "redact(eventId)",
-  pin: 'client.sendStateEvent(roomId, "m.room.pinned_events", { pinned: [eventId] })',
-  unpin: 'client.sendStateEvent(roomId, "m.room.pinned_events", { pinned: [] })',
-  mute: 'client.sendStateEvent(roomId, "m.room.power_levels", content)',
-  setPowerLevel: 'client.sendStateEvent(roomId, "m.room.power_levels", content)',
+  pin: PINNED,
+  unpin: PINNED,
+  mute: LEVELS,
+  setPowerLevel: LEVELS,
   setAvatar: 'client.sendStateEvent(roomId, "m.room.avatar", { url })',
 } as const;
 
@@ -45,11 +53,11 @@ export const CONTEXT_ROOM_HINTS = {
   topic: "await c.room.getTopic()",
   isEncrypted: "await c.client.isRoomEncrypted(c.roomId)",
   encrypted: "await c.client.isRoomEncrypted(c.roomId)",
-  isDirect: "(await c.client.stateStore.getMembers(c.roomId)).size === 2",
-  isDM: "(await c.client.stateStore.getMembers(c.roomId)).size === 2",
+  isDirect: `${COUNT} === 2`,
+  isDM: `${COUNT} === 2`,
   members: "await c.client.stateStore.getMembers(c.roomId)",
   getMembers: "await c.client.stateStore.getMembers(c.roomId)",
-  memberCount: "(await c.client.stateStore.getMembers(c.roomId)).size",
+  memberCount: COUNT,
   powerLevel: "await c.room.getPowerLevel(userId)",
   storage: "await c.session(definition)",
   state: "await c.session(definition), or c.client.stateStore",

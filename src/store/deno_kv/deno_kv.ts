@@ -232,6 +232,7 @@ export class KvStore implements Store {
    * or Deno may not use the folder.
    */
   async lock(key: StoreKey): Promise<StoreLock | undefined> {
+    this.#assertOpen();
     if (!this.#hasBegun) await this.#begin();
     return await lockBeside(this.#database.file, key);
   }

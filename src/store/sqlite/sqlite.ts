@@ -46,6 +46,8 @@ export interface SqliteOptions {
   clock?: Clock;
 }
 
+/** The longest that SQLite waits, in milliseconds: about 25 days. */
+const MAX_TIMEOUT = 2 ** 31 - 1;
 const OPTIONS: OptionNames<SqliteOptions> = { patience: true, clock: true };
 
 /** How many entries {@link SqliteStore.list} reads at once. */
@@ -121,8 +123,12 @@ export class SqliteStore implements Store, AsyncDisposable {
    */
   constructor(file: string | DatabaseSync, options: SqliteOptions = {}) {
     checkOptions(options, OPTIONS, "open the store");
+    const { patience = PATIENCE } = options;
+    if (!(patience >= 0)) {
+      throw new ValueError("Cannot open the store: patience must be a number of milliseconds, not below 0");
+    }
     this.#patience = new FilePatience(options);
-    const database = file instanceof DatabaseSync ? file : openFile(file, options.patience ?? PATIENCE);
+    const database = file instanceof DatabaseSync ? file : openFile(file, patience);
     try {
       this.#rows = attempt("open", () => {
         prepareDatabase(database);
@@ -321,14 +327,21 @@ export class SqliteStore implements Store, AsyncDisposable {
  * @param wait How long the thread waits for another process that has locked it, in milliseconds.
  */
 function openFile(path: string, wait: number): DatabaseSync {
-  if (typeof path !== "string" || path === "") {
+  if (typeof path !== "string") {
+    throw new ValueError('Cannot open the store: give the path of a file, ":memory:", or a DatabaseSync');
+  }
+  if (path === "") {
     throw new ValueError('Cannot open the store: the path is empty; name a file, or ":memory:"');
   }
   if (path !== ":memory:") {
     refuseOthers(path, wait);
     createPrivateFile(path);
   }
-  return attempt("open", () => new DatabaseSync(path, { timeout: wait }), path);
+  return attempt(
+    "open",
+    () => new DatabaseSync(path, { timeout: Math.min(Math.ceil(wait), MAX_TIMEOUT) }),
+    path,
+  );
 }
 
 /** Whether an operation failed since another process has locked the file. */

@@ -1,4 +1,13 @@
-import { assert, assertEquals, assertInstanceOf, assertStrictEquals } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertInstanceOf,
+  assertRejects,
+  assertStrictEquals,
+  assertThrows,
+} from "@std/assert";
+import { ValueError } from "@greenroom/matrix";
+import { SqliteStore } from "@greenroom/matrix/store/sqlite";
 import {
   StoreError,
   StoreFormatError,
@@ -52,5 +61,20 @@ Deno.test("toStoreError() leaves alone what is not from SQLite", () => {
   const denied = Object.assign(new Deno.errors.NotCapable("write access"), { code: "ERR_SQLITE_ERROR" });
   for (const error of [denied, new Error("other"), new StoreFullError("full"), "text", undefined]) {
     assertStrictEquals(toStoreError("open", error), error);
+  }
+});
+
+Deno.test("A patience of any length opens a file, and one that is none is refused", async () => {
+  const folder = await Deno.makeTempDir();
+  try {
+    for (const patience of [0, 0.5, 1e12, Infinity]) {
+      await using _store = new SqliteStore(`${folder}/store.db`, { patience });
+    }
+    for (const patience of [-1, NaN, "long" as unknown as number]) {
+      assertThrows(() => new SqliteStore(`${folder}/store.db`, { patience }), ValueError, "patience must be");
+    }
+    await assertRejects(() => SqliteStore.over({} as never), ValueError, "or a DatabaseSync");
+  } finally {
+    await Deno.remove(folder, { recursive: true });
   }
 });
