@@ -13,8 +13,11 @@ import type { StateQuery } from "./store_protocol.ts";
 import type { Parts } from "./acceptable_changes.ts";
 import { set, type StoreWriter } from "./writer.ts";
 
-/** How many events are remembered: some 4 MB. */
-const REMEMBERED = 4_000;
+/** How large a pack may be, in characters of JSON: all of it is read for one piece of state. */
+const MAX_SIZE = 200_000;
+/** How much is remembered, in characters of JSON, with some for each pack beside its events. */
+const REMEMBERED = 4_000_000;
+const EACH = 1_000;
 
 /** State in the order in which it took effect; an event may come after another in whose place it is. */
 export type Pack = readonly StoredState[];
@@ -67,7 +70,7 @@ export class RoomPacks {
     for (const [name, known] of found) {
       if (known !== undefined) continue;
       const pack = values[next++] as Pack | undefined ?? NONE; // as #change() writes it
-      this.#packs.set(name, pack, 1 + pack.length);
+      this.#packs.set(name, pack, EACH + (pack.length === 0 ? 0 : sizeOf(pack)));
       found.set(name, pack);
     }
     return {
@@ -83,13 +86,19 @@ export class RoomPacks {
     return packs.flat();
   }
 
-  /** Sets the packs of a room that has no state. */
-  set(roomId: RoomID, events: readonly StoredState[], mutations: StoreMutation[]): void {
+  /**
+   * Sets the packs of a room that has no state.
+   *
+   * @returns What would make them too large: to be stored otherwise.
+   */
+  set(roomId: RoomID, events: readonly StoredState[], mutations: StoreMutation[]): readonly StoredState[] {
+    const others: StoredState[] = [];
     for (const part of PARTS) {
-      const pack = events.filter(({ type }) => partOf(type) === part);
+      const pack = lightest(events.filter(({ type }) => partOf(type) === part), others);
       const parts = () => Promise.resolve(this.#records(roomId, pack));
       if (pack.length > 0) mutations.push(this.#change(roomId, part, pack, parts));
     }
+    return others;
   }
 
   /** Takes events out of the packs of a room. */
@@ -127,6 +136,24 @@ export class RoomPacks {
     const known = await this.#writer.getMany(records.map(({ key }) => key));
     return records.filter((_, index) => known[index] === undefined);
   }
+}
+
+/** As many events as are not too large together, those that are small first. */
+function lightest(events: Pack, others: StoredState[]): Pack {
+  if (sizeOf(events) <= MAX_SIZE) return events; // the usual case
+  const weighed = events.map((event) => ({ event, size: 1 + sizeOf(event) }));
+  weighed.sort((one, other) => one.size - other.size);
+  const pack: StoredState[] = [];
+  let left = MAX_SIZE - 1;
+  for (const { event, size } of weighed) {
+    left -= size;
+    (left >= 0 ? pack : others).push(event);
+  }
+  return pack;
+}
+
+function sizeOf(value: Pack | StoredState): number {
+  return JSON.stringify(value).length;
 }
 
 function partOf(type: string): Part {

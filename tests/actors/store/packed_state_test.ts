@@ -1,65 +1,12 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { spawnStore } from "../../../src/actors/store/store_actor.ts";
 import type { RoomChange } from "../../../src/actors/store/store_protocol.ts";
-import { RoomPacks } from "../../../src/actors/store/packed_state.ts";
-import { StoreWriter } from "../../../src/actors/store/writer.ts";
-import type { StoredState } from "../../../src/store/device/records.ts";
 import { TestClock } from "../../../src/testing/mod.ts";
 import { SyncStream } from "../../../src/types/events/event.ts";
 import type { RoomID } from "../../../src/types/ids.ts";
-import type { JsonObject } from "../../../src/types/json.ts";
-import { grownBy } from "../../support/growth.ts";
 import { CountingStore } from "../support/counting_store.ts";
-import { member, message, ROOM, state } from "../support/events.ts";
-
-const events = (list: readonly JsonObject[]) => list as unknown as StoredState[];
-const topic = (id: string) => state("m.room.topic", { topic: id }, { event_id: id });
-const MEMBERS = ["a", "b", "c", "d", "e"].map((name) => member(`@${name}:a`, "join"));
-
-/** The device in a store, as a process opens it. */
-async function opened(kv: CountingStore) {
-  const store = spawnStore({ kv, clock: new TestClock(0) });
-  await store.open([]);
-  let count = 0;
-  return {
-    store,
-    commit: (list: readonly JsonObject[], more: Partial<RoomChange> = {}) =>
-      store.commitSync({
-        nextBatch: `n${count++}`,
-        repeated: false,
-        rooms: [{
-          roomId: ROOM,
-          membership: "join",
-          state: events(list),
-          complete: true,
-          lossy: false,
-          ...more,
-        }],
-      }),
-    ids: async (type?: string) =>
-      (await store.listState({ roomId: ROOM, type })).map(({ event_id }) => event_id),
-    get: async (type: string, stateKey = "") =>
-      (await store.getState({ roomId: ROOM, type, stateKey }))?.event_id,
-    [Symbol.asyncDispose]: () => store.stop(),
-  };
-}
-
-async function kinds(kv: CountingStore): Promise<Record<string, number>> {
-  const counts: Record<string, number> = {};
-  for await (const { key: [kind = ""] } of kv.list([])) counts[kind] = (counts[kind] ?? 0) + 1;
-  return counts;
-}
-
-function redactionsOf(...ids: string[]): RoomChange["redactions"] {
-  const redaction = (id: string) =>
-    message("why", { type: "m.room.redaction", redacts: id, content: { redacts: id } });
-  return ids.map(redaction) as unknown as RoomChange["redactions"];
-}
-
-/** All that a store has, as text. */
-async function textOf(kv: CountingStore): Promise<string> {
-  return JSON.stringify(await Array.fromAsync(kv.list([])));
-}
+import { member, ROOM, state } from "../support/events.ts";
+import { events, kinds, MEMBERS, opened, redactionsOf, textOf, topic } from "../support/packs.ts";
 
 Deno.test("The state of a room that is new is two records; what changes then has records of its own", async () => {
   const kv = new CountingStore();
@@ -175,19 +122,6 @@ Deno.test("A member event of a timeline that says what its user was has nothing 
   };
   await device.commit([renamed]);
   assertEquals([reads, await device.get("m.room.member", "@a:a")], [0, "$renamed"]);
-});
-
-Deno.test("Packs that were read are remembered up to a number of events", async () => {
-  const kv = new CountingStore();
-  const writer = new StoreWriter({ kv });
-  await writer.open([], new AbortController().signal);
-  const packs = new RoomPacks(writer);
-  let count = 0;
-  const readMore = async (times: number): Promise<void> => {
-    for (let time = 0; time < times; time++) await packs.get(`!${count++}:a`);
-  };
-  await readMore(5_000);
-  assertEquals(await grownBy(() => readMore(5_000), 2_500), []);
 });
 
 /** Two rooms with packs, and then a response to both of which the second room's part fails once, in a read. */
