@@ -65,7 +65,10 @@ export const COMMANDS: readonly CommandSpec[] = [
     about:
       "Without a user it waits for a request. The bot has to be stopped; messages that come in between it does not " +
       "answer.",
-    options: { room: { value: "room", about: "The chat to ask in. Default: the user's devices are asked" } },
+    options: {
+      room: { value: "room", about: "The chat to ask in. Default: the user's devices are asked" },
+      qr: { about: "Shows a QR code, which the other device scans in place of comparing emoji" },
+    },
     load: () => import("./commands/verify.ts"),
   },
   {

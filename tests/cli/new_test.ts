@@ -25,6 +25,8 @@ Deno.test("greenroom new keeps .env and data to the owner, from Git and from ima
   const mode = async (path: string) => ((await Deno.stat(`${place.folder}/${path}`)).mode ?? 0) & 0o777;
   assertEquals([await mode(".env"), await mode("data")], [0o600, 0o700]);
   for (const name of [".gitignore", ".dockerignore"]) assertEquals(await place.read(name), ".env\ndata/\n");
+  const { deploy: { runtime: { type, entrypoint } } } = JSON.parse(await place.read("deno.json") ?? "");
+  assertEquals([type, await place.read(entrypoint) !== undefined], ["dynamic", true]);
   assertStringIncludes(await place.read(".env") ?? "", `MATRIX_USER=${place.bot.userId}\n`);
   assertStringIncludes(await place.read("bot.service") ?? "", `WorkingDirectory=${place.folder}\n`);
 });

@@ -1,5 +1,5 @@
 /**
- * `greenroom verify`: two people compare emoji, one of them at this terminal.
+ * `greenroom verify`: two people compare emoji, one of them at this terminal, or one scans its code.
  *
  * @module
  */
@@ -7,14 +7,25 @@
 import { type Client, isUserId } from "../../../mod.ts";
 import type { UserID, VerificationRequest } from "../../../types.ts";
 import { VerificationError } from "../../../errors.ts";
-import { CancelledError, CliError, type Input, STATUS, type Terminal, UsageError } from "../io/mod.ts";
+import {
+  CancelledError,
+  CliError,
+  drawnCode,
+  type Input,
+  STATUS,
+  type Terminal,
+  UsageError,
+} from "../io/mod.ts";
 import { openEncrypted, readSettings } from "../project/mod.ts";
 import { roomOf } from "./rooms.ts";
 
-const METHOD = { ways: ["sas"] } as const;
+/** How it may go on: emoji, and with `--qr` a code as well. */
+interface Method {
+  readonly ways: readonly ("sas" | "show-qr")[];
+}
 
 /** Asks a user, or waits for a request. */
-export async function run({ args, values, terminal }: Input): Promise<void> {
+export async function run({ args, values, flags, terminal }: Input): Promise<void> {
   if (!terminal.isInteractive) {
     throw new UsageError(
       "Cannot verify anybody: there is no terminal, and somebody has to compare what it shows",
@@ -24,10 +35,17 @@ export async function run({ args, values, terminal }: Input): Promise<void> {
   await using account = await openEncrypted(await readSettings());
   const { client } = account;
   await followed(client);
+  const method: Method = { ways: flags.has("qr") ? ["sas", "show-qr"] : ["sas"] };
   const request =
-    await (user === undefined ? incoming(client, terminal) : asked(client, user, values.room, terminal));
+    await (user === undefined
+      ? incoming(client, method, terminal)
+      : asked(client, { user, room: values.room }, method, terminal));
   try {
-    await compare(request, terminal);
+    await show(request, method, terminal);
+    if (request.phase === "scanned") await confirmScan(request, terminal);
+    else await compare(request, terminal);
+    const { userId, deviceId, isIdentityVerified } = await request.done;
+    terminal.note(`Verified: ${isIdentityVerified ? userId : `${userId}, device ${deviceId}`}`);
   } catch (error) {
     if (error instanceof CancelledError) await request.cancel().catch(() => undefined);
     if (!(error instanceof VerificationError)) throw error;
@@ -51,7 +69,11 @@ async function followed(client: Client): Promise<void> {
 }
 
 /** The first request that the person at the terminal takes. */
-async function incoming({ crypto }: Client, terminal: Terminal): Promise<VerificationRequest> {
+async function incoming(
+  { crypto }: Client,
+  method: Method,
+  terminal: Terminal,
+): Promise<VerificationRequest> {
   terminal.note(
     "Waiting for a request: open the bot's profile in Element, and choose to verify it. Ctrl-C ends it.",
   );
@@ -66,7 +88,7 @@ async function incoming({ crypto }: Client, terminal: Terminal): Promise<Verific
       await request.cancel();
       continue;
     }
-    await request.accept(METHOD);
+    await request.accept(method);
     return request;
   }
   throw new CliError("Cannot wait for a request: the connection has ended");
@@ -74,18 +96,47 @@ async function incoming({ crypto }: Client, terminal: Terminal): Promise<Verific
 
 async function asked(
   client: Client,
-  userId: UserID,
-  room: string | undefined,
+  { user: userId, room }: { readonly user: UserID; readonly room: string | undefined },
+  method: Method,
   terminal: Terminal,
 ): Promise<VerificationRequest> {
   const { crypto } = client;
   if (crypto === undefined) throw new CliError("Cannot verify the user: there is no encryption");
   const peer = room === undefined ? { userId } : { userId, roomId: await roomOf(client, room) };
-  const request = await crypto.requestVerification(peer, METHOD);
+  const request = await crypto.requestVerification(peer, method);
   terminal.note(`Asked ${userId}: accept it there. Ctrl-C ends it.`);
   while (request.phase === "requested") await request.changed();
-  if (request.phase === "ready") await request.startSas();
+  if (request.phase === "ready" && !request.ways.includes("show-qr")) await request.startSas();
   return request;
+}
+
+/** Shows a code, until it is scanned, or the other side begins with emoji. */
+async function show(request: VerificationRequest, method: Method, terminal: Terminal): Promise<void> {
+  if (request.phase !== "ready" || !method.ways.includes("show-qr")) return;
+  const lines = request.ways.includes("show-qr")
+    ? await drawnCode(await request.showQr(), terminal)
+    : undefined;
+  for (const line of lines ?? []) terminal.note(line);
+  if (lines === undefined) {
+    terminal.note(
+      "There is no code, since the other device scans none, or this terminal is too narrow: use emoji",
+    );
+    if (!request.isIncoming) return await request.startSas();
+  } else terminal.note("Scan it with the other device, or choose to compare emoji there.");
+  while (request.phase === "ready") await request.changed();
+}
+
+async function confirmScan(request: VerificationRequest, terminal: Terminal): Promise<void> {
+  const isScanned = await terminal.confirm({
+    message: "Does the other device say that it has scanned this code?",
+    otherwise: "look at it",
+  });
+  if (isScanned) return await request.confirm();
+  await request.cancel();
+  throw new CliError(
+    "Another device has scanned the code: nothing is trusted. Find out whose it is",
+    STATUS.REFUSED,
+  );
 }
 
 async function compare(request: VerificationRequest, terminal: Terminal): Promise<void> {
@@ -105,6 +156,4 @@ async function compare(request: VerificationRequest, terminal: Terminal): Promis
       STATUS.REFUSED,
     );
   }
-  const { userId, deviceId, isIdentityVerified } = await request.done;
-  terminal.note(`Verified: ${isIdentityVerified ? userId : `${userId}, device ${deviceId}`}`);
 }

@@ -21,4 +21,5 @@ export {
   statusOf,
   UsageError,
 } from "./failure.ts";
+export { drawnCode } from "./qr_code.ts";
 export { shown, Terminal } from "./terminal.ts";

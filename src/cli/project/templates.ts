@@ -56,7 +56,8 @@ Deno.test("!ping is answered, and !hello asks, over a restart too", async () => 
 });
 `;
 
-const DEPLOY = `// The bot on Deno Deploy: the homeserver wakes it. Assign a database of Deno KV
+const DEPLOY = `// The bot on Deno Deploy: the homeserver wakes it. "deploy" of deno.json says
+// what to run. Make the app with: deno deploy create. Assign a database of Deno KV
 // to the app, and set MATRIX_URL, MATRIX_TOKEN, MATRIX_RECOVERY_KEY,
 // MATRIX_WAKE_SECRET (random, 16 characters or more) and BOT_URL (where it is).
 // The token is that of a login of its own, not the one of .env.
@@ -118,6 +119,7 @@ function denoJson({ checkout }: Project): string {
           doctor: greenroom("doctor"),
           test: "deno test",
         },
+        deploy: { install: "deno install", runtime: { type: "dynamic", entrypoint: "./deploy.ts" } },
         imports: { "@greenroom/matrix": `jsr:@greenroom/matrix@^${VERSION}` },
         ...checkout === undefined ? {} : {
           links: [

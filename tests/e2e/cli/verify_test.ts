@@ -1,3 +1,4 @@
+import jsqr from "jsqr";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { Client, MemoryStore } from "@greenroom/matrix";
 import type { VerificationRequest } from "@greenroom/matrix/types";
@@ -28,12 +29,15 @@ function verify(place: Place, ...args: readonly string[]): TerminalProcess {
   });
 }
 
+/** How many pixels a cell has across, when it is looked at. */
+const SCALE = 4;
+
 /** What the other side compares. */
 async function emojiOf(request: VerificationRequest): Promise<string[]> {
   return (await within(request.compare(), "they compare")).emoji?.map(({ name }) => name) ?? [];
 }
 
-async function firstRequest({ crypto }: Client): Promise<VerificationRequest> {
+async function nextRequest({ crypto }: Client): Promise<VerificationRequest> {
   for await (const request of crypto?.verificationRequests ?? []) return request;
   throw new Error("There was none");
 }
@@ -46,7 +50,7 @@ Deno.test({
     await place.makeLoggedInBot();
     await using alice = await person(place);
     await using terminal = verify(place, "@alice:localhost");
-    const request = await firstRequest(alice);
+    const request = await nextRequest(alice);
     await request.accept({ ways: ["sas"] });
     const names = await emojiOf(request);
     await terminal.expect("Does the other device");
@@ -83,3 +87,52 @@ Deno.test({
     assertEquals(error?.problem, "m.mismatched_sas");
   },
 });
+
+Deno.test({
+  name: "verify --qr shows a code; who scans it, and is confirmed, is trusted",
+  ignore: missing,
+  async fn() {
+    await using place = await Place.make();
+    await place.makeLoggedInBot();
+    await using alice = await person(place);
+    for (const keys of ["n", "y"]) {
+      await using terminal = verify(place, "@alice:localhost", "--qr");
+      const request = await nextRequest(alice);
+      await request.accept({ ways: ["sas", "scan-qr"] });
+      await terminal.expect("Scan it with the other device");
+      const done = request.done.then(({ isIdentityVerified }) => isIdentityVerified, () => false);
+      await request.scanQr(scanned(terminal.shown));
+      await terminal.expect("has scanned this code?");
+      await terminal.type(keys);
+      assertEquals(
+        [await terminal.ended(), await done],
+        keys === "y" ? [0, true] : [4, false],
+        terminal.shown,
+      );
+    }
+  },
+});
+
+/** The bytes of a QR code in the cells of a terminal: two modules a character, one above the other. */
+function scanned(shown: string): Uint8Array {
+  const rows = shown.split(/\r?\n/).map((line) => line.trim()).filter((line) => /^[█▀▄ ]{20,}$/.test(line));
+  const width = Math.max(...rows.map((row) => row.length));
+  const bits = rows.flatMap((row) => {
+    const cells = [...row.padEnd(width)];
+    return [
+      cells.map((cell) => cell === "█" || cell === "▀"),
+      cells.map((cell) => cell === "█" || cell === "▄"),
+    ];
+  });
+  const pixels = new Uint8ClampedArray(width * bits.length * SCALE * SCALE * 4);
+  const across = width * SCALE;
+  for (let y = 0; y < bits.length * SCALE; y++) {
+    for (let x = 0; x < across; x++) {
+      const isLight = bits[Math.floor(y / SCALE)]?.[Math.floor(x / SCALE)] ?? true;
+      pixels.set(isLight ? [255, 255, 255, 255] : [0, 0, 0, 255], (y * across + x) * 4);
+    }
+  }
+  const found = jsqr.default(pixels, across, bits.length * SCALE);
+  if (found === null) throw new Error(`That is no QR code:\n${shown}`);
+  return new Uint8Array(found.binaryData);
+}
