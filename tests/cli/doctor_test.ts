@@ -1,5 +1,10 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { SealedStore } from "@greenroom/matrix";
+import { SqliteStore } from "@greenroom/matrix/store/sqlite";
 import { Place, startGreenroom } from "./support/greenroom.ts";
+
+const DOCTOR = new URL("../../src/cli/commands/doctor.ts", import.meta.url).href;
+const CONFIG = new URL("../../deno.json", import.meta.url).pathname;
 
 /** What the doctor finds, as its JSON says it. */
 async function examine(place: Place): Promise<{ code: number; findings: Map<string, string> }> {
@@ -48,4 +53,51 @@ Deno.test("While the bot runs, the doctor looks at the rest, and leaves the bot 
   while (!(await lines.read()).done);
   await Promise.all([bot.stdin.close(), bot.stderr.cancel()]);
   assertEquals((await bot.status).code, 143);
+});
+
+Deno.test("Where files have no modes, the doctor does not say who can read them", async () => {
+  await using place = await Place.make();
+  await place.makeBot();
+  const program = `
+    const stat = Deno.stat;
+    Deno.stat = async (path) => ({ ...await stat(path), mode: null }); // as on Windows
+    const { run } = await import(${JSON.stringify(DOCTOR)});
+    const terminal = { print: console.log, note() {}, style: (_name, text) => text };
+    await run({ args: [], rest: [], values: {}, flags: new Set(["json"]), terminal });
+  `;
+  const { stdout } = await new Deno.Command(Deno.execPath(), {
+    args: ["eval", `--config=${CONFIG}`, program],
+    cwd: place.folder,
+  }).output();
+  const [first = ""] = new TextDecoder().decode(stdout).split("\n");
+  assertEquals(JSON.parse(first).level, "ok");
+  assertStringIncludes(first, "not known");
+});
+
+Deno.test("The doctor says of a store of a newer Greenroom what reads it, and of one without its key why", async () => {
+  await using place = await Place.make();
+  await place.makeLoggedInBot();
+  const path = `${place.folder}/data/bot.db`;
+  {
+    await using store = await SqliteStore.open(path);
+    for await (const { key, value } of store.list([])) {
+      const isSchema = key.at(-1) === "schema";
+      if (isSchema) await store.commit([{ type: "set", key, value: { ...value as object, format: 99 } }]);
+    }
+  }
+  const newer = await place.run(["doctor"]);
+  assertEquals(newer.code, 7);
+  assertStringIncludes(newer.stdout, "use a newer Greenroom");
+  assertEquals((await place.run(["store", "prune"])).code, 6);
+  assertStringIncludes((await place.run(["store", "inspect"])).stdout, "version 99");
+  await Deno.remove(path);
+  {
+    await using _store = await SealedStore.open(await SqliteStore.open(path), new Uint8Array(32).fill(1));
+  }
+  const sealed = await place.run(["store", "inspect"]);
+  assertEquals([sealed.code, sealed.stderr.includes("()"), sealed.stderr.includes("is sealed")], [
+    6,
+    false,
+    true,
+  ]);
 });

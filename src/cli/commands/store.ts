@@ -36,8 +36,9 @@ export async function inspect({ flags, terminal }: Input): Promise<void> {
       terminal.print(JSON.stringify(inspection));
       continue;
     }
-    const { mxid, deviceId, records, bytes, kinds, holder } = inspection;
-    terminal.print(`${mxid}  ${deviceId}  ${records} records, ${kibibytes(bytes)}`);
+    const { mxid, deviceId, records, bytes, kinds, schema, holder } = inspection;
+    const version = schema === undefined ? "" : `, of version ${schema}`;
+    terminal.print(`${mxid}  ${deviceId}  ${records} records, ${kibibytes(bytes)}${version}`);
     if (holder !== undefined) {
       terminal.print(`  held by ${holder.owner} until ${new Date(holder.until).toISOString()}`);
     }

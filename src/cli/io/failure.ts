@@ -13,6 +13,7 @@ import {
   ValueError,
 } from "../../../mod.ts";
 import {
+  ActorError,
   OAuthError,
   RequestTimeoutError,
   ServiceResponseError,
@@ -76,6 +77,7 @@ export function isStoreInUse(error: unknown): boolean {
 /** What the process ends with after an error. */
 export function statusOf(error: unknown): number {
   if (isStoreInUse(error)) return STATUS.STORE;
+  if (error instanceof ActorError && error.cause instanceof MatrixError) return statusOf(error.cause);
   if (error instanceof CliError) return error.exitStatus;
   if (error instanceof UnknownTokenError) return STATUS.NOT_LOGGED_IN;
   if (error instanceof ForbiddenError || error instanceof MatrixRequestError) return STATUS.REFUSED;
@@ -95,16 +97,26 @@ export function messageOf(error: unknown): string {
   if (error instanceof UnknownTokenError) {
     return `${error.message}; log in again: greenroom login --again`;
   }
-  if (error instanceof OAuthError) return inWordsOfCommands(error.message);
-  if (error instanceof MatrixError) return error.message;
+  if (error instanceof MatrixError) return inWordsOfCommands(error.message);
   if (error instanceof Error && /\(os error \d+\)/.test(error.message)) return error.message; // of a file
   return error instanceof Error ? error.stack ?? error.message : String(error);
 }
 
-/** A message of the library, whose mend is a call, with a command in its place. */
+/** What a message of the library says to do in a program, and what that is here. */
+const MENDS: readonly (readonly [RegExp, string])[] = [
+  [
+    /; [^;]*(?:client\.login\(\)|loginBy\w+\(\)|clientId)[^;]*$/,
+    "; log in in another way: greenroom login --help says how",
+  ],
+  [/; say whose it is by mxid$/, "; set MATRIX_USER"],
+  [
+    /; open it with SealedStore\.open\(\) and its key$/,
+    "; the command line opens no such store: use SealedStore in a program of yours",
+  ],
+  [/; give the key it was made with$/, "; name the file with the key it was made with: --key-file"],
+  [/; leave the key out if that is right$/, "; leave out --key-file if that is right"],
+];
+
 function inWordsOfCommands(message: string): string {
-  return message.replace(
-    /; [^;]*(?:\w+\(\)|clientId)[^;]*$/,
-    "; log in another way: greenroom login --help says how",
-  );
+  return MENDS.reduce((text, [call, command]) => text.replace(call, command), message);
 }
