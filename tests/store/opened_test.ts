@@ -111,7 +111,7 @@ inFolder("A KvStore that could not be opened tries again with the next use", asy
 
 Deno.test("A store that is made of something else says what it needs", () => {
   const made: readonly [Any, readonly unknown[], string][] = [
-    [SqliteStore, [], 'the path is empty; name a file, or ":memory:"'],
+    [SqliteStore, [], 'give the path of a file, ":memory:", or a DatabaseSync'],
     [SqliteStore, [""], 'the path is empty; name a file, or ":memory:"'],
     [SqliteStore, ["bot.db", { timeout: 1 }], "there is no option timeout"],
     [KvStore, [{}], "it needs a path, an address, or what Deno.openKv() resolves to"],
