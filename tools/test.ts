@@ -16,6 +16,8 @@ import { checkStructure } from "./check_structure.ts";
 import { installDenokv } from "./denokv.ts";
 import { installPeers } from "./peers.ts";
 import { run } from "./process.ts";
+import { siteObstacle } from "./site.ts";
+import { findChromium } from "./site/chromium.ts";
 import { findPython, installPython, NO_PYTHON } from "./python.ts";
 import { commandResult, denoStep, runSteps, type Step, type StepResult, testResult } from "./step.ts";
 import { INSTALLED_SYNAPSE, installSynapse, Synapse } from "./synapse.ts";
@@ -64,7 +66,7 @@ const inProcess: Step = testStep(
   "--no-check",
   "--parallel",
   "--shuffle",
-  "--ignore=tests/e2e",
+  "--ignore=tests/e2e,tests/site",
   "tests",
 );
 
@@ -184,6 +186,18 @@ const synapse: Step = {
   },
 };
 
+/** Every page of the site, in Chromium. */
+const site: Step = {
+  name: "site",
+  async run(): Promise<StepResult> {
+    const missing = await findChromium() === undefined ? "needs Chromium" : await siteObstacle();
+    if (missing !== undefined) {
+      return { passed: 0, failed: 0, note: `skipped: it ${missing.split("\n")[0]}` };
+    }
+    return testResult(await run("deno", ["test", "-A", "tests/site"]), { mayIgnore: !ci });
+  },
+};
+
 /**
  * Whatever Deno has resolved by now stood in the lock file already; while one works on it, it may
  * change.
@@ -242,6 +256,7 @@ const deep: (Step | Step[])[] = [
   [cryptoBench, partsBench, peersBench],
   ways,
   speed,
+  site,
   synapse,
   ...(ci ? [lockFile] : []),
 ];
