@@ -28,6 +28,7 @@ import {
   loginBySso,
   OAuthSession,
 } from "@greenroom/matrix/oauth";
+import { SynapseAdmin } from "@greenroom/matrix/synapse-admin";
 import { KvStore } from "@greenroom/matrix/store/kv";
 import { SqliteStore } from "@greenroom/matrix/store/sqlite";
 import { BotTester, Homeserver, storeConformance, storeProcessConformance } from "@greenroom/matrix/testing";
@@ -63,6 +64,7 @@ const BY_TYPE_ALONE = [
   "OAuthSession.[BEGIN]",
   "HTTPAPI.[CALL]", // what is inside operations, which are below
   "HTTPAPI.[DOWNLOAD]",
+  "new SynapseAdmin", // takes a client
   "new LoggedRequest", // made by the homeserver, the bot and the tester
   "new RoomContext",
   "new TestRoom",
@@ -160,6 +162,7 @@ Deno.test("Whatever takes options refuses one that there is not, by its name", a
   const kept = { baseUrl, mxid, deviceId: "A", issuer: "a", clientId: "b", tokens: { accessToken: "c" } };
   const oauth = await OAuthSession[BEGIN](kept, { store });
   const data = new Uint8Array(1);
+  const admin = new SynapseAdmin(client);
   async function* pieces(): AsyncGenerator<string> {}
   const run = {} as kit.Context[]; // of a function that runs, below
   const inRoom = bot.in(room);
@@ -247,6 +250,27 @@ Deno.test("Whatever takes options refuses one that there is not, by its name", a
     "getSsoRedirectUrl": () => getSsoRedirectUrl(baseUrl, { redirectUrl: baseUrl, ...X }),
     "OAuthSession.resume": () => OAuthSession.resume({ store, ...X }),
     "OAuthSession.getAccountManagementUrl": () => oauth.getAccountManagementUrl(X),
+    "SynapseAdmin.listUsers": () => admin.listUsers(X),
+    "SynapseAdmin.getUser": () => admin.getUser(mxid, X),
+    "SynapseAdmin.updateUser": () => admin.updateUser(mxid, { suspended: true }, X),
+    "SynapseAdmin.updateUser change": () => admin.updateUser(mxid, X),
+    "SynapseAdmin.deactivateUser": () => admin.deactivateUser(mxid, X),
+    "SynapseAdmin.resetPassword": () => admin.resetPassword(mxid, "a", X),
+    "SynapseAdmin.listUserRooms": () => admin.listUserRooms(mxid, X),
+    "SynapseAdmin.redactUserEvents": () => admin.redactUserEvents(mxid, X),
+    "SynapseAdmin.getUserRedaction": () => admin.getUserRedaction("a", X),
+    "SynapseAdmin.listRooms": () => admin.listRooms(X),
+    "SynapseAdmin.getRoom": () => admin.getRoom(room, X),
+    "SynapseAdmin.deleteRoom": () => admin.deleteRoom(room, X),
+    "SynapseAdmin.getRoomDeletion": () => admin.getRoomDeletion("a", X),
+    "SynapseAdmin.blockRoom": () => admin.blockRoom(room, X),
+    "SynapseAdmin.unblockRoom": () => admin.unblockRoom(room, X),
+    "SynapseAdmin.quarantineMedia": () => admin.quarantineMedia("mxc://a/b", X),
+    "SynapseAdmin.quarantineUserMedia": () => admin.quarantineUserMedia(mxid, X),
+    "SynapseAdmin.listRegistrationTokens": () => admin.listRegistrationTokens(X),
+    "SynapseAdmin.createRegistrationToken": () => admin.createRegistrationToken(X),
+    "SynapseAdmin.deleteRegistrationToken": () => admin.deleteRegistrationToken("a", X),
+    "SynapseAdmin.sendServerNotice": () => admin.sendServerNotice(mxid, "a", X),
     "createRegistration": () => createRegistration({ id: "a", url: "http://x", serverName: "y", ...X }),
     "new Appservice": () => new Appservice({ ...bridge, ...X }),
     "new Appservice retry": () => new Appservice({ ...bridge, retry: X }),

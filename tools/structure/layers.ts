@@ -70,6 +70,11 @@ const layers: Layer[] = [
     types: ["client"],
   },
   {
+    name: "synapse_admin",
+    files: /^src\/synapse_admin\//,
+    imports: ["names", "api", "ground", "platform", "places"],
+  },
+  {
     name: "client",
     files: /^src\/client\//,
     imports: [

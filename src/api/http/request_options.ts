@@ -240,8 +240,8 @@ export function requestHeaders(given: Readonly<Record<string, string>>): Readonl
 
 const NAMES =
   "additionalCreators after aliasLocalpart allowRemote alone animated appId asDeviceId asUserId at " +
-  "authentication before body caption captionHtml checkCurrent clearAccessToken clock conditions creationContent criteria " +
-  "customRequestFields deviceId deviceKeys deviceName direction disableEncryption erase eventType " +
+  "authentication automatic before body caption captionHtml checkCurrent clearAccessToken clock conditions creationContent criteria " +
+  "customRequestFields delay deviceId deviceKeys deviceName direction disableEncryption erase eventType " +
   "events extraContent extraFields fallbackKeys fetch fields fileName fileType filename filter filterId " +
   "filterJson format from fromToken fullState headers height html idServer idempotent identifier " +
   "include includeAllNetworks info inhibitLogin initialState invitees isDirect key kind limit log " +

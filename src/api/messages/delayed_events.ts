@@ -175,8 +175,8 @@ export interface DelayedEventsAPI {
    * ```ts
    * import type { Client } from "@greenroom/matrix";
    *
-   * export function stayAlive(client: Client, delayId: string): number {
-   *   return setInterval(() => void client.restartDelayedEvent(delayId).catch(console.error), 20_000);
+   * export async function stayAlive(client: Client, delayId: string): Promise<void> {
+   *   await client.restartDelayedEvent(delayId); // call it again and again
    * }
    * ```
    */
