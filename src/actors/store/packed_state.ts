@@ -13,9 +13,11 @@ import type { StateQuery } from "./store_protocol.ts";
 import type { Parts } from "./acceptable_changes.ts";
 import { set, type StoreWriter } from "./writer.ts";
 
-/** How large a pack may be, in characters of JSON: all of it is read for one piece of state. */
+/** How large a pack may be, in characters: all of it is read for one piece of state. */
 const MAX_SIZE = 200_000;
-/** How much is remembered, in characters of JSON, with some for each pack beside its events. */
+/** What is nested deeper counts as so large: stores take more time for it. */
+const MAX_DEPTH = 32;
+/** How much is remembered, in characters, with some for each pack beside its events. */
 const REMEMBERED = 4_000_000;
 const EACH = 1_000;
 
@@ -70,7 +72,7 @@ export class RoomPacks {
     for (const [name, known] of found) {
       if (known !== undefined) continue;
       const pack = values[next++] as Pack | undefined ?? NONE; // as #change() writes it
-      this.#packs.set(name, pack, EACH + (pack.length === 0 ? 0 : sizeOf(pack)));
+      this.#packs.set(name, pack, EACH + sizeOf(pack));
       found.set(name, pack);
     }
     return {
@@ -140,11 +142,11 @@ export class RoomPacks {
 
 /** As many events as are not too large together, those that are small first. */
 function lightest(events: Pack, others: StoredState[]): Pack {
-  if (sizeOf(events) <= MAX_SIZE) return events; // the usual case
-  const weighed = events.map((event) => ({ event, size: 1 + sizeOf(event) }));
+  if (sizeOf(events) < MAX_SIZE) return events; // the usual case
+  const weighed = events.map((event) => ({ event, size: sizeOf(event) }));
   weighed.sort((one, other) => one.size - other.size);
   const pack: StoredState[] = [];
-  let left = MAX_SIZE - 1;
+  let left = MAX_SIZE;
   for (const { event, size } of weighed) {
     left -= size;
     (left >= 0 ? pack : others).push(event);
@@ -152,8 +154,18 @@ function lightest(events: Pack, others: StoredState[]): Pack {
   return pack;
 }
 
-function sizeOf(value: Pack | StoredState): number {
-  return JSON.stringify(value).length;
+/** Some characters more than a value has as JSON, but for escapes. Unlike JSON it makes no text. */
+function sizeOf(value: unknown, depth = MAX_DEPTH): number {
+  if (typeof value === "string") return value.length + 3;
+  if (typeof value !== "object" || value === null) return 24;
+  if (depth === 0) return MAX_SIZE;
+  let size = 3;
+  if (Array.isArray(value)) {
+    for (const each of value) size += sizeOf(each, depth - 1);
+  } else {
+    for (const [key, each] of Object.entries(value)) size += key.length + 3 + sizeOf(each, depth - 1);
+  }
+  return size;
 }
 
 function partOf(type: string): Part {

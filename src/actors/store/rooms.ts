@@ -131,19 +131,16 @@ export class StoreRooms {
       const { roomId, membership, state } = room;
       const record = known.get(roomId);
       former.push(record && formerRoom(record, members.get(roomId), unhandled));
-      let redacted: readonly StoredState[];
+      let redacted: readonly StoredState[] | undefined;
       // The stored state of a room that the user comes into is old: it is sent again with the join.
       if (membership === "join" && record?.membership !== "join") {
         redacted = await this.#state.enter(room, record !== undefined, mutations);
       } else {
         if (state.length > 0) this.#state.set(roomId, state, mutations);
-        redacted = await this.#state.redact(
-          room,
-          record?.membership === "join" ? "stored" : "new",
-          mutations,
-        );
+        const which = record?.membership === "join" ? "stored" : "new";
+        redacted = room.redactions && await this.#state.redact(room, which, mutations);
       }
-      if (state.length > 0 || room.lossy || redacted.length > 0) this.reads.overtake(room, redacted);
+      if (state.length > 0 || room.lossy || redacted) this.reads.overtake(room, redacted ?? []);
       const predecessor = facts.predecessor && known.get(facts.predecessor);
       const next = nextRecord(room, { record, facts, predecessor, clock: this.#clock });
       if (next !== record || state.length > 0 || room.redactions !== undefined) changed.push(roomId);
@@ -163,7 +160,7 @@ export class StoreRooms {
 
   /** Remembers the records of changes that have been committed. */
   committed({ mutations, records, changed }: Pick<RoomMutations, "mutations" | "records" | "changed">): void {
-    this.#state.committed(mutations);
+    if (mutations.length > 0) this.#state.committed(mutations);
     for (const record of records) this.#records.remember(record);
     for (const roomId of changed) this.#changing.delete(roomId);
   }

@@ -4,7 +4,7 @@ import { StoreWriter } from "../../../src/actors/store/writer.ts";
 import type { RoomID } from "../../../src/types/ids.ts";
 import { grownBy } from "../../support/growth.ts";
 import { CountingStore } from "../support/counting_store.ts";
-import { state } from "../support/events.ts";
+import { ROOM, state } from "../support/events.ts";
 import { kinds, MEMBERS, opened, topic } from "../support/packs.ts";
 
 const note = (number: number, length: number) =>
@@ -38,6 +38,22 @@ Deno.test("An event that is larger than a pack may be has a record of its own", 
   await device.commit([note(1, 300_000), ...MEMBERS]);
   assertEquals(await kinds(kv), { pack: 1, room: 1, state: 1, sync: 1 });
   assertEquals((await device.ids()).length, 6);
+});
+
+Deno.test("An event that is nested deeply has a record of its own, however deep", async () => {
+  for (const depth of [40, 100_000]) {
+    const kv = new CountingStore();
+    await using device = await opened(kv);
+    const deep = JSON.parse("[".repeat(depth) + "]".repeat(depth));
+    await device.commit([
+      state("org.example.deep", { deep }, { event_id: "$deep" }),
+      topic("$1"),
+      ...MEMBERS,
+    ]);
+    assertEquals((await kinds(kv)).pack, 2);
+    const [pack] = await kv.getMany([["pack", ROOM, "rest"]]);
+    assertEquals((pack?.value as { event_id: string }[]).map(({ event_id }) => event_id), ["$1"]);
+  }
 });
 
 Deno.test("Packs that were read are remembered up to a size", async () => {
