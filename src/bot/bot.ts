@@ -124,8 +124,8 @@ export class Bot<C extends Context = Context> extends Composer<C> {
 
   /**
    * Makes a bot from environment variables: `MATRIX_URL` and `MATRIX_TOKEN`, or `MATRIX_USER` and
-   * `MATRIX_PASSWORD`; and, if they are set, `MATRIX_STORE` (a file), `MATRIX_RECOVERY_KEY` or
-   * `MATRIX_RECOVERY_KEY_FILE` (which the first start makes, with the key), `MATRIX_ADMINS`,
+   * `MATRIX_PASSWORD`; and, if they are set, `MATRIX_STORE` (a file), `MATRIX_STORE_KEY_FILE` (the key that
+   * seals it), `MATRIX_RECOVERY_KEY` or `MATRIX_RECOVERY_KEY_FILE` (which the first start makes, with the key), `MATRIX_ADMINS`,
    * `MATRIX_WAKE_SECRET`. Where Deno KV is there (`--unstable-kv`, Deno Deploy), it is the store.
    * With a store that lasts, or a recovery key, the bot encrypts.
    *

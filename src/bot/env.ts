@@ -28,6 +28,7 @@ export const VARIABLES = {
   MATRIX_RECOVERY_KEY_FILE:
     "a file with that key; if it is not there, the first start makes the key and the file",
   MATRIX_STORE: "the file of the store, like ./bot.db",
+  MATRIX_STORE_KEY_FILE: "a file with the key that seals the store: 32 bytes as Base64",
   MATRIX_ADMINS: "the user IDs of the bot's admins, with spaces between",
   MATRIX_LOG: "the format of the log: text, for people, or json",
   MATRIX_WAKE_SECRET: "a secret for the homeserver's wakes, where no process stays",
@@ -73,7 +74,7 @@ export function optionsFromEnv(
   if (mxid !== undefined) checkUser("MATRIX_USER", mxid);
   const [secret, admins] = [value("MATRIX_WAKE_SECRET"), value("MATRIX_ADMINS")];
   for (const admin of admins?.split(/[\s,]+/).filter(Boolean) ?? []) checkUser("MATRIX_ADMINS", admin);
-  const store = storeOf(value("MATRIX_STORE"));
+  const store = storeOf(value("MATRIX_STORE"), value("MATRIX_STORE_KEY_FILE"));
   const log = logOf(value("MATRIX_LOG"));
   return {
     ...(isGiven ? {} : { homeserver: url }),
@@ -123,9 +124,12 @@ function encryptionOf(
 }
 
 /** The store of a path; without one Deno KV's own, if that is there; undefined: none that lasts. */
-function storeOf(path: string | undefined): Store | undefined {
-  if (path === undefined && !platform.hasDenoKv()) return undefined;
-  return storeAt(path, (error) => path === undefined ? error : named(error));
+function storeOf(path: string | undefined, keyFile: string | undefined): Store | undefined {
+  if (path === undefined && !platform.hasDenoKv()) {
+    if (keyFile !== undefined) throw missing("MATRIX_STORE"); // or the bot would keep nothing, sealed or not
+    return undefined;
+  }
+  return storeAt(path, { keyFile, named: (error) => path === undefined ? error : named(error) });
 }
 
 /** The same error of a store, which names the variable. */

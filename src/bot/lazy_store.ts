@@ -5,6 +5,7 @@
  */
 
 import {
+  SealedStore,
   type Store,
   type StoreCheck,
   type StoreEntry,
@@ -21,24 +22,56 @@ import { platform } from "../base/platform/mod.ts";
  * The store in a file, of Deno KV where that is there, else of SQLite.
  *
  * @param path The file; undefined: Deno KV's own.
- * @param named What is thrown in place of an error. Default: the error.
+ * @param options The file with the key that seals it, by default none; what is thrown in place of an error.
  * @throws {ValueError} If the path is empty.
  */
 export function storeAt(
   path: string | undefined,
-  named: (error: unknown) => unknown = (error) => error,
+  { keyFile, named = (error) => error }: {
+    readonly keyFile?: string;
+    readonly named?: (error: unknown) => unknown;
+  } = {},
 ): LazyStore {
   if (path?.trim() === "") throw new ValueError("Cannot make a bot: store is an empty path; name a file");
   return new LazyStore(async () => {
+    const key = keyFile === undefined ? undefined : sealKeyIn(keyFile);
     try {
-      if (!platform.hasDenoKv() && path !== undefined) {
-        return await (await import("../store/sqlite.ts")).SqliteStore.open(path);
-      }
-      return await (await import("../store/kv.ts")).KvStore.open(path);
+      const store = await opened(path);
+      return key === undefined ? store : await sealed(store, key);
     } catch (error) {
       throw named(error);
     }
   });
+}
+
+async function opened(path: string | undefined): Promise<Store> {
+  if (!platform.hasDenoKv() && path !== undefined) {
+    return await (await import("../store/sqlite.ts")).SqliteStore.open(path);
+  }
+  return await (await import("../store/kv.ts")).KvStore.open(path);
+}
+
+async function sealed(store: Store, key: Uint8Array): Promise<Store> {
+  try {
+    return await SealedStore.open(store, key);
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+/** The key in a file. @throws {ValueError} If there is none; it does not repeat what is there. */
+function sealKeyIn(path: string): Uint8Array {
+  const name = `the key of the store in ${path} (MATRIX_STORE_KEY_FILE)`;
+  try {
+    const text = platform.files.readTextFileSync(path).trim();
+    if (/^[A-Za-z\d+/]{43}=$/.test(text)) return Uint8Array.fromBase64(text);
+  } catch (cause) {
+    throw new ValueError(`Cannot read ${name}: let this process read the file`, { cause });
+  }
+  throw new ValueError(
+    `Cannot use ${name}: it is not 32 bytes as Base64; use the file of greenroom store seal`,
+  );
 }
 
 /** A store that is opened when it is used first, and closed with the bot. If it can't be opened, the next use tries. */

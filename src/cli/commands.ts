@@ -156,6 +156,15 @@ export const COMMANDS: readonly CommandSpec[] = [
     load: async () => ({ run: (await import("./commands/store.ts")).importStore }),
   },
   {
+    name: "store seal",
+    args: "<key-file>",
+    summary: "Encrypts the store with a key in a file, and removes the one in clear; stop the bot first",
+    about:
+      "The file of the key is made if it is not there. The sealed store is another file; .env names both. Without " +
+      "the key the store is lost.",
+    load: async () => ({ run: (await import("./commands/store.ts")).seal }),
+  },
+  {
     name: "store prune",
     summary: "Removes from the store what the bot no longer needs, as it does itself once a day",
     load: async () => ({ run: (await import("./commands/store.ts")).prune }),

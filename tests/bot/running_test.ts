@@ -6,8 +6,8 @@
  * @module
  */
 
-import { assert, assertEquals, assertThrows } from "@std/assert";
-import { MemoryStore, ValueError } from "@greenroom/matrix";
+import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
+import { MemoryStore, type Store, ValueError } from "@greenroom/matrix";
 import { Appservice, createRegistration } from "@greenroom/matrix/appservice";
 import { Bot, pollResponse } from "@greenroom/matrix/bot";
 import { Homeserver, TestClock } from "@greenroom/matrix/testing";
@@ -95,6 +95,30 @@ Deno.test("Bot.fromEnv() reads the environment, and says which variable is missi
     ["@a:example.org", "@b:example.org"],
     { secret: "0123456789abcdef" },
   ]);
+});
+
+Deno.test("MATRIX_STORE_KEY_FILE seals the store, and its errors say what is wrong with the file, not what is in it", async () => {
+  const folder = await Deno.makeTempDir();
+  const [MATRIX_STORE, MATRIX_STORE_KEY_FILE] = [`${folder}/bot.db`, `${folder}/store.key`];
+  const read = (values: Record<string, string>) => {
+    const all: Record<string, string> = { MATRIX_URL: "https://example.org", MATRIX_TOKEN: "t", ...values };
+    return optionsFromEnv((name) => all[name], {});
+  };
+  const store = () => read({ MATRIX_STORE, MATRIX_STORE_KEY_FILE }).store as Store;
+  const key = ["greeting"];
+  await assertRejects(() => store().getMany([key]), ValueError, "MATRIX_STORE_KEY_FILE");
+  await Deno.writeTextFile(MATRIX_STORE_KEY_FILE, "s3cret");
+  const { message } = await assertRejects(() => store().getMany([key]), ValueError, "32 bytes");
+  assert(!message.includes("s3cret"));
+  await Deno.writeTextFile(MATRIX_STORE_KEY_FILE, `${new Uint8Array(32).fill(7).toBase64()}\n`);
+  const sealed = store();
+  await sealed.commit([{ type: "set", key, value: "a long greeting" }]);
+  assertEquals((await sealed.getMany([key]))[0]?.value, "a long greeting");
+  await sealed.close();
+  const clear = read({ MATRIX_STORE }).store as Store;
+  assert((await clear.getMany([key]))[0]?.value !== "a long greeting");
+  await clear.close();
+  await Deno.remove(folder, { recursive: true });
 });
 
 Deno.test("Bot.fromEnv() takes a recovery key of the environment also beside other options of encryption", () => {

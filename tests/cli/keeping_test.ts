@@ -113,6 +113,43 @@ Deno.test("An export that fails or is ended leaves no file, and none is there be
   await Deno.remove(folder, { recursive: true });
 });
 
+Deno.test("store seal encrypts the store, and the bot and all commands go on with it", async () => {
+  await using place = await Place.make();
+  await place.makeLoggedInBot();
+  const bot = startGreenroom(["run"], { cwd: place.folder });
+  const [stdout, stderr] = [new Output(bot.stdout), new Output(bot.stderr)];
+  await stdout.until(/The bot has started/);
+  const before = await place.read(".env");
+  const refused = await place.run(["store", "seal", "../store.key"]);
+  assertEquals([refused.code, await place.read(".env")], [6, before], refused.stderr);
+  assertEquals([await place.read("data/bot.sealed.db"), await place.read("../store.key")], [
+    undefined,
+    undefined,
+  ]);
+  bot.kill("SIGTERM");
+  await Promise.all([bot.stdin.close(), stdout.all, stderr.all, bot.status]);
+  const { code, stderr: said } = await place.run(["store", "seal", "../store.key"]);
+  assertEquals([code, await modeOf(place, "../store.key")], [0, 0o600], said);
+  assertEquals(await place.read("data/bot.db"), undefined);
+  const key = (await place.read("../store.key") ?? "").trim();
+  assert(key !== "" && !said.includes(key));
+  const doctor = await place.run(["doctor", "--json"]);
+  assertEquals([doctor.code, /"level":"(?:warning|error)"/.test(doctor.stdout)], [0, false], doctor.stdout);
+  const sealed = startGreenroom(["run"], { cwd: place.folder });
+  const lines = new Output(sealed.stdout);
+  const errors = new Output(sealed.stderr);
+  await lines.until(/The bot has started/);
+  sealed.kill("SIGTERM");
+  await Promise.all([sealed.stdin.close(), lines.all, errors.all, sealed.status]);
+  assertEquals((await place.run(["store", "inspect"])).code, 0);
+  const nowhere = await place.run(["run"], { env: { MATRIX_STORE: " " } });
+  assertStringIncludes(nowhere.stderr, "MATRIX_STORE is not set");
+  assertEquals((await place.run(["store", "seal", "../store.key"])).code, 1);
+  await Deno.writeTextFile(`${place.folder}/../store.key`, `${new Uint8Array(32).toBase64()}\n`);
+  const other = await place.run(["store", "inspect"]);
+  assertEquals([other.code, other.stderr.includes("another key")], [6, true], other.stderr);
+});
+
 Deno.test("appservice register writes a registration that can be read, and does not replace one", async () => {
   await using place = await Place.make();
   await place.makeBot();

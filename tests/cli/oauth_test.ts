@@ -111,4 +111,6 @@ Deno.test("A login --again that fails leaves the session that works, and one tha
     "the old device is gone",
   );
   assertEquals((await place.run(["rooms"])).code, 0);
+  assertEquals((await place.run(["store", "seal", "../store.key"])).code, 0);
+  assertEquals((await place.run(["rooms"])).code, 0, "the session is in the sealed store");
 });

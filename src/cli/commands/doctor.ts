@@ -129,7 +129,7 @@ async function* storeFindings(
       };
       return false;
     }
-    await using store = await openStore(path);
+    await using store = await openStore(path, settings);
     const devices = await Array.fromAsync(listDevices(store));
     if (!devices.some((device) => device.mxid === mxid && device.deviceId === deviceId)) {
       yield {

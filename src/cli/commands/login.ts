@@ -28,6 +28,7 @@ import {
   readSettings,
   recoveryKeyOf,
   refuseFromEnvironment,
+  removeStore,
   serverOf,
   type Settings,
   writePrivate,
@@ -99,7 +100,7 @@ async function setUp(
     for (const path of [storePath, keyPath]) {
       await Deno.mkdir(dirname(path), { recursive: true, mode: 0o700 });
     }
-    await using store = await openStore(storePath);
+    await using store = await openStore(storePath, settings);
     await untilInterrupted(terminal, async (signal) => {
       const login = await logIn(store, signal);
       try {
@@ -114,8 +115,7 @@ async function setUp(
       }
     });
   } catch (error) {
-    const files = isNew ? ["", "-wal", "-shm", "-journal", "-locks"].map((end) => `${storePath}${end}`) : [];
-    for (const path of files) await Deno.remove(path, { recursive: true }).catch(() => undefined);
+    if (isNew) await removeStore(storePath);
     throw error;
   }
 }

@@ -57,10 +57,11 @@ async function permissionsOf(settings: Settings): Promise<string[]> {
     .filter((path) => path !== undefined)
     .map((path) => dirname(path));
   const list = [...new Set(folders)].join(",");
+  const read = [...new Set([...folders, settings.MATRIX_STORE_KEY_FILE ?? []].flat())].join(",");
   return [
     `--allow-net=${(await hostsOf(settings)).join(",")}`,
     "--allow-env=MATRIX_*",
-    ...list === "" ? [] : [`--allow-read=${list}`, `--allow-write=${list}`],
+    ...list === "" ? [] : [`--allow-read=${read}`, `--allow-write=${list}`],
   ];
 }
 

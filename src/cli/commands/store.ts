@@ -4,32 +4,38 @@
  * @module
  */
 
-import { exportDevice, importDevice, inspectDevice, listDevices } from "../../../mod.ts";
+import { dirname, join, parse, resolve } from "node:path";
+import { exportDevice, importDevice, inspectDevice, listDevices, type Store } from "../../../mod.ts";
 import { CliError, type Input, STATUS } from "../io/mod.ts";
 import {
   checkNew,
+  keyIn,
   needed,
   openEncrypted,
   openPlain,
   openStore,
   readFile,
   readSettings,
+  refuseFromEnvironment,
+  removeStore,
   type Settings,
   textOf,
   writePrivate,
   writePrivateStream,
+  writeSettings,
 } from "../project/mod.ts";
 
 /** Counts what is stored of each device, also while the bot runs. */
 export async function inspect({ flags, terminal }: Input): Promise<void> {
-  const path = needed(await readSettings(), "MATRIX_STORE");
+  const settings = await readSettings();
+  const path = needed(settings, "MATRIX_STORE");
   if (await Deno.stat(path).catch(() => undefined) === undefined) {
     throw new CliError(
       `Cannot open the store ${path}: there is none; greenroom login makes it`,
       STATUS.STORE,
     );
   }
-  await using store = await openStore(path);
+  await using store = await openStore(path, settings);
   for await (const device of listDevices(store)) {
     const inspection = await inspectDevice(store, device);
     if (flags.has("json")) {
@@ -54,8 +60,8 @@ export async function exportStore({ args, values, terminal }: Input): Promise<vo
   await checkNew(path);
   const settings = await readSettings();
   const device = await deviceOf(settings);
-  await using store = await openStore(needed(settings, "MATRIX_STORE"));
-  const key = values["key-file"] === undefined ? undefined : await keyIn(values["key-file"], { makes: true });
+  await using store = await openStore(needed(settings, "MATRIX_STORE"), settings);
+  const key = values["key-file"] === undefined ? undefined : await keyOrNew(values["key-file"]);
   await writePrivateStream(path, exportDevice(store, { ...device, key }));
   terminal.note(
     `The device ${device.deviceId} is in ${path}. Once it was imported elsewhere, never run it here again.`,
@@ -72,10 +78,8 @@ export async function importStore({ args, values, terminal }: Input): Promise<vo
   const [path = ""] = args;
   const file = await readFile(path);
   const settings = await readSettings();
-  const key = values["key-file"] === undefined
-    ? undefined
-    : await keyIn(values["key-file"], { makes: false });
-  await using store = await openStore(needed(settings, "MATRIX_STORE"));
+  const key = values["key-file"] === undefined ? undefined : await keyIn(values["key-file"]);
+  await using store = await openStore(needed(settings, "MATRIX_STORE"), settings);
   const { mxid, deviceId, records } = await importDevice(store, file, { key });
   terminal.note(
     `Imported ${mxid}, device ${deviceId}: ${records} records. Never run the bot on the original again.`,
@@ -91,6 +95,56 @@ export async function prune({ terminal }: Input): Promise<void> {
   if (entries.length === 0) terminal.note("There was nothing to remove");
 }
 
+/**
+ * Seals the store: into another file, which takes its place in `.env` once it is whole; then the old one is removed.
+ */
+export async function seal({ args, terminal }: Input): Promise<void> {
+  const [keyFile = ""] = args;
+  const settings = await readSettings();
+  const path = needed(settings, "MATRIX_STORE");
+  if (settings.MATRIX_STORE_KEY_FILE !== undefined) {
+    throw new CliError(
+      `Cannot seal the store: it is sealed with the key in ${settings.MATRIX_STORE_KEY_FILE}`,
+    );
+  }
+  refuseFromEnvironment("MATRIX_STORE");
+  const { dir, name, ext } = parse(path);
+  const sealedPath = join(dir, `${name}.sealed${ext}`);
+  await checkNew(sealedPath);
+  const sealing = { ...settings, MATRIX_STORE_KEY_FILE: keyFile };
+  const isNewKey = await textOf(keyFile) === undefined;
+  await keyOrNew(keyFile);
+  try {
+    await using from = await openStore(path, settings);
+    await using to = await openStore(sealedPath, sealing);
+    await copyAll(from, to);
+    await writeSettings({ MATRIX_STORE: sealedPath, MATRIX_STORE_KEY_FILE: keyFile });
+  } catch (error) {
+    await removeStore(sealedPath);
+    if (isNewKey) await Deno.remove(keyFile);
+    throw error;
+  }
+  await removeStore(path);
+  terminal.note(`The store is sealed, in ${sealedPath}, and ${path} is removed.`);
+  terminal.note(
+    `The key is in ${keyFile}: without it the store is lost, so keep a copy of it in a safe place.`,
+  );
+  if (resolve(dirname(keyFile)) !== resolve(dirname(path))) return;
+  terminal.note(
+    "It lies beside the store: who takes that folder has both. Move it, and set MATRIX_STORE_KEY_FILE.",
+  );
+}
+
+/** Copies devices as a move does, which refuses one that a bot has, and then what is the account's. */
+async function copyAll(from: Store, to: Store): Promise<void> {
+  const devices = await Array.fromAsync(listDevices(from));
+  for (const device of devices) await importDevice(to, exportDevice(from, device));
+  for await (const { key, value } of from.list([])) {
+    const isDevices = devices.some(({ mxid, deviceId }) => key[0] === mxid && key[1] === deviceId);
+    if (!isDevices) await to.commit([{ type: "set", key, value }]);
+  }
+}
+
 /** The device that the token is of. */
 async function deviceOf(settings: Settings) {
   await using account = await openPlain(settings);
@@ -99,15 +153,9 @@ async function deviceOf(settings: Settings) {
   throw new CliError("Cannot export the device: the token has none", STATUS.NOT_LOGGED_IN);
 }
 
-/** The key in a file: 32 bytes as Base64. */
-async function keyIn(path: string, { makes }: { readonly makes: boolean }): Promise<Uint8Array> {
-  const text = (await textOf(path))?.trim();
-  if (text !== undefined) {
-    const key = /^[A-Za-z\d+/]{43}=$/.test(text) ? Uint8Array.fromBase64(text) : new Uint8Array();
-    if (key.length === 32) return key;
-    throw new CliError(`Cannot use the key in ${path}: it is not 32 bytes as Base64`);
-  }
-  if (!makes) throw new CliError(`Cannot use the key in ${path}: there is no such file`);
+/** The key in a file, which is made if it is not there. */
+async function keyOrNew(path: string): Promise<Uint8Array> {
+  if (await textOf(path) !== undefined) return await keyIn(path);
   const key = crypto.getRandomValues(new Uint8Array(32));
   await writePrivate(path, `${key.toBase64()}\n`);
   return key;

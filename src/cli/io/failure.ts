@@ -111,7 +111,7 @@ const MENDS: readonly (readonly [RegExp, string])[] = [
   [/; say whose it is by mxid$/, "; set MATRIX_USER"],
   [
     /; open it with SealedStore\.open\(\) and its key$/,
-    "; the command line opens no such store: use SealedStore in a program of yours",
+    "; set MATRIX_STORE_KEY_FILE to the file of its key",
   ],
   [/; give the key it was made with$/, "; name the file with the key it was made with: --key-file"],
   [/; leave the key out if that is right$/, "; leave out --key-file if that is right"],

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { Client, type ClientOptions, MatrixError, type Store } from "../../../mod.ts";
+import { Client, type ClientOptions, MatrixError, SealedStore, type Store } from "../../../mod.ts";
 import type { UserID } from "../../../types.ts";
 import type { OAuthSession } from "../../oauth/mod.ts";
 import { CliError, STATUS } from "../io/mod.ts";
@@ -85,7 +85,7 @@ export async function openPlain(settings: Settings): Promise<Account> {
  * @throws {StoreInUseError} If the bot runs.
  */
 export async function openEncrypted(settings: Settings): Promise<Account> {
-  const store = await openStore(needed(settings, "MATRIX_STORE"));
+  const store = await openStore(needed(settings, "MATRIX_STORE"), settings);
   return accountWith({
     ...await base(settings, store),
     store,
@@ -96,20 +96,51 @@ export async function openEncrypted(settings: Settings): Promise<Account> {
 
 /** The store of the settings, if it is there: opening one would make it. */
 async function openExisting(
-  { MATRIX_STORE: path }: Settings,
+  settings: Settings,
 ): Promise<(Store & AsyncDisposable) | undefined> {
+  const { MATRIX_STORE: path } = settings;
   if (path === undefined || await Deno.stat(path).catch(() => undefined) === undefined) return undefined;
-  return await openStore(path);
+  return await openStore(path, settings);
 }
 
-/** Opens the store in a file, of the same kind as a bot's. */
-export async function openStore(path: string): Promise<Store & AsyncDisposable> {
+/** Opens the store in a file, of the same kind as a bot's, and with the same key. */
+export async function openStore(
+  path: string,
+  { MATRIX_STORE_KEY_FILE: keyFile }: Settings,
+): Promise<Store & AsyncDisposable> {
   if ((await Deno.stat(path).catch(() => undefined))?.isDirectory) {
     throw new CliError(
       `Cannot open the store ${path}: it is a folder; set MATRIX_STORE to a file`,
       STATUS.STORE,
     );
   }
+  const key = keyFile === undefined ? undefined : await keyIn(keyFile);
+  const store = await openFile(path);
+  if (key === undefined) return store;
+  try {
+    return await SealedStore.open(store, key);
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+/** Removes the files of a store. */
+export async function removeStore(path: string): Promise<void> {
+  for (const end of ["", "-wal", "-shm", "-journal", "-locks"]) {
+    await Deno.remove(`${path}${end}`, { recursive: true }).catch(() => undefined); // there need not be one
+  }
+}
+
+/** The key in a file: 32 bytes as Base64. @throws {CliError} If it has none. */
+export async function keyIn(path: string): Promise<Uint8Array> {
+  const text = (await textOf(path))?.trim();
+  if (text === undefined) throw new CliError(`Cannot use the key in ${path}: there is no such file`);
+  if (/^[A-Za-z\d+/]{43}=$/.test(text)) return Uint8Array.fromBase64(text);
+  throw new CliError(`Cannot use the key in ${path}: it is not 32 bytes as Base64`);
+}
+
+async function openFile(path: string): Promise<Store & AsyncDisposable> {
   if (await wantsDenoKv()) {
     if (typeof (Deno as { openKv?: unknown }).openKv !== "function") {
       throw new CliError(

@@ -4,7 +4,17 @@
  * @module
  */
 
-export { addressOf, isLoggedIn, openEncrypted, openPlain, openStore, serverOf, tokensOf } from "./account.ts";
+export {
+  addressOf,
+  isLoggedIn,
+  keyIn,
+  openEncrypted,
+  openPlain,
+  openStore,
+  removeStore,
+  serverOf,
+  tokensOf,
+} from "./account.ts";
 export {
   checkNew,
   ENV_FILE,

@@ -18,6 +18,7 @@ export type SettingName =
   | "MATRIX_TOKEN"
   | "MATRIX_PASSWORD"
   | "MATRIX_STORE"
+  | "MATRIX_STORE_KEY_FILE"
   | "MATRIX_RECOVERY_KEY"
   | "MATRIX_RECOVERY_KEY_FILE"
   | "MATRIX_ADMINS";
@@ -60,7 +61,7 @@ export function refuseFromEnvironment(name: SettingName, wanted?: string): void 
   const value = Deno.env.get(name)?.trim() ?? "";
   if (value === "" || value === wanted) return;
   throw new UsageError(
-    `Cannot log in: ${name} is set in the environment, and the bot would use that in place of the login; unset ${name}`,
+    `Cannot change ${ENV_FILE}: ${name} is set in the environment, which the bot would use in its place; unset ${name}`,
   );
 }
 
