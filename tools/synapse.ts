@@ -39,6 +39,12 @@ export interface SynapseOptions {
    * @default {false}
    */
   federates?: boolean;
+  /**
+   * Proposals that are off by default and are on here, by the names of Synapse's `experimental_features`.
+   *
+   * @default {[]}
+   */
+  proposals?: readonly string[];
   /** The authorization server where its users log in. Default: none; they log in at Synapse itself. */
   oauth?: OAuthServer;
   /**
@@ -94,6 +100,7 @@ export class Synapse implements SynapseServer, AsyncDisposable {
       refreshableAccessTokenLifetime,
       appservices = [],
       federates = false,
+      proposals = [],
       oauth,
       print = console.log,
     } = options;
@@ -111,6 +118,7 @@ export class Synapse implements SynapseServer, AsyncDisposable {
       refreshableAccessTokenLifetime,
       appservices,
       federates,
+      proposals,
       oauth,
     });
     const file = `${folder}/homeserver.json`;

@@ -27,6 +27,8 @@ export interface SynapseConfigOptions {
   appservices: readonly string[];
   /** Whether it talks with other homeservers, on this machine. */
   federates: boolean;
+  /** Proposals that are on beside what `exceptions.ts` lists. */
+  proposals: readonly string[];
   /** Where its users log in. Default: at Synapse itself. */
   oauth?: { readonly issuer: string; readonly secret: string } | undefined;
 }
@@ -34,7 +36,7 @@ export interface SynapseConfigOptions {
 /** The configuration as an object: JSON is YAML, so that it needs no writer of its own. */
 export function synapseConfig(options: SynapseConfigOptions): Record<string, unknown> {
   const { folder, port, serverName, sharedSecret, refreshableAccessTokenLifetime, appservices } = options;
-  const { federates, oauth } = options;
+  const { federates, proposals, oauth } = options;
   const config: Record<string, unknown> = {
     server_name: serverName,
     public_baseurl: `http://127.0.0.1:${port}/`,
@@ -63,6 +65,7 @@ export function synapseConfig(options: SynapseConfigOptions): Record<string, unk
     ...EXCEPTIONS,
     federates ? FEDERATING : ALONE,
     ...(oauth === undefined ? [] : [DELEGATING]),
+    { settings: { experimental_features: Object.fromEntries(proposals.map((name) => [name, true])) } },
   ];
   for (const { settings } of exceptions) {
     for (const [name, value] of Object.entries(settings)) {
