@@ -7,7 +7,7 @@
 import { Client, type Store } from "../../../mod.ts";
 import { OAuthError, UnrecognizedError } from "../../../errors.ts";
 import type { LoginFlow, UserID } from "../../../types.ts";
-import { CliError, shown, STATUS, type Terminal } from "../io/mod.ts";
+import { CliError, drawnCode, shown, STATUS, type Terminal } from "../io/mod.ts";
 import { refuseFromEnvironment, tokensOf } from "../project/mod.ts";
 import { apart } from "./login_session.ts";
 
@@ -127,8 +127,9 @@ async function byDeviceCode(
     const { mxid, deviceId } = await loginByDeviceCode({
       ...{ baseUrl, mxid: user, store: session, signal, log: false, clientName: DEVICE_NAME },
       clientUri: "https://matrix.to/", // servers want a page with a plain path
-      onUserCode: ({ verification_uri, verification_uri_complete, user_code }) => {
+      onUserCode: async ({ verification_uri, verification_uri_complete, user_code }) => {
         refuseFromEnvironment("MATRIX_PASSWORD");
+        await showPage(verification_uri_complete, terminal);
         terminal.note(
           `Open ${verification_uri_complete ?? verification_uri} on any device, and log in as ${user}.`,
         );
@@ -140,6 +141,12 @@ async function byDeviceCode(
     if (error instanceof OAuthError && error.code === "OAUTH_UNSUPPORTED") return undefined;
     throw error;
   }
+}
+
+/** Shows a page as a code, for a telephone; it stands as text below. */
+async function showPage(page: string | undefined, terminal: Terminal): Promise<void> {
+  if (page === undefined || !terminal.isInteractive) return;
+  for (const line of await drawnCode(new TextEncoder().encode(page), terminal) ?? []) terminal.note(line);
 }
 
 /** By a browser on this machine. */

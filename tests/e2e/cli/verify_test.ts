@@ -1,10 +1,10 @@
-import jsqr from "jsqr";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { Client, MemoryStore } from "@greenroom/matrix";
 import type { VerificationRequest } from "@greenroom/matrix/types";
 import { ENTRY, Place, plainEnv } from "../../cli/support/greenroom.ts";
 import { within } from "../support/deadline.ts";
 import { missing } from "../support/synapse.ts";
+import { scanned } from "./support/scanner.ts";
 import { TerminalProcess } from "./support/terminal.ts";
 
 /** Somebody with Element, on the homeserver of the bot. */
@@ -28,9 +28,6 @@ function verify(place: Place, ...args: readonly string[]): TerminalProcess {
     env: { ...plainEnv(), NO_COLOR: "1", TERM: "xterm" },
   });
 }
-
-/** How many pixels a cell has across, when it is looked at. */
-const SCALE = 4;
 
 /** What the other side compares. */
 async function emojiOf(request: VerificationRequest): Promise<string[]> {
@@ -112,27 +109,3 @@ Deno.test({
     }
   },
 });
-
-/** The bytes of a QR code in the cells of a terminal: two modules a character, one above the other. */
-function scanned(shown: string): Uint8Array {
-  const rows = shown.split(/\r?\n/).map((line) => line.trim()).filter((line) => /^[█▀▄ ]{20,}$/.test(line));
-  const width = Math.max(...rows.map((row) => row.length));
-  const bits = rows.flatMap((row) => {
-    const cells = [...row.padEnd(width)];
-    return [
-      cells.map((cell) => cell === "█" || cell === "▀"),
-      cells.map((cell) => cell === "█" || cell === "▄"),
-    ];
-  });
-  const pixels = new Uint8ClampedArray(width * bits.length * SCALE * SCALE * 4);
-  const across = width * SCALE;
-  for (let y = 0; y < bits.length * SCALE; y++) {
-    for (let x = 0; x < across; x++) {
-      const isLight = bits[Math.floor(y / SCALE)]?.[Math.floor(x / SCALE)] ?? true;
-      pixels.set(isLight ? [255, 255, 255, 255] : [0, 0, 0, 255], (y * across + x) * 4);
-    }
-  }
-  const found = jsqr.default(pixels, across, bits.length * SCALE);
-  if (found === null) throw new Error(`That is no QR code:\n${shown}`);
-  return new Uint8Array(found.binaryData);
-}
