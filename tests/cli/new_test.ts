@@ -24,7 +24,9 @@ Deno.test("greenroom new keeps .env and data to the owner, from Git and from ima
   await place.makeBot();
   const mode = async (path: string) => ((await Deno.stat(`${place.folder}/${path}`)).mode ?? 0) & 0o777;
   assertEquals([await mode(".env"), await mode("data")], [0o600, 0o700]);
-  for (const name of [".gitignore", ".dockerignore"]) assertEquals(await place.read(name), ".env\ndata/\n");
+  for (const name of [".gitignore", ".dockerignore"]) {
+    assertEquals(await place.read(name), ".env\ndata/\n*.key\n");
+  }
   const { deploy: { runtime: { type, entrypoint } } } = JSON.parse(await place.read("deno.json") ?? "");
   assertEquals([type, await place.read(entrypoint) !== undefined], ["dynamic", true]);
   assertStringIncludes(await place.read(".env") ?? "", `MATRIX_USER=${place.bot.userId}\n`);

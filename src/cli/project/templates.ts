@@ -90,7 +90,7 @@ CMD ["run", "--no-prompt", "--allow-net", "--allow-env", "--allow-read=data", "-
 `;
 
 /** What of a folder is no business of Git and Docker. */
-const IGNORED = ".env\ndata/\n";
+const IGNORED = ".env\ndata/\n*.key\n";
 
 /** The files of a project, by name. */
 export function filesOf(project: Project): Readonly<Record<string, string>> {
