@@ -18,6 +18,7 @@ import { installPeers } from "./peers.ts";
 import { run } from "./process.ts";
 import { siteObstacle } from "./site.ts";
 import { findChromium } from "./site/chromium.ts";
+import { runtimes } from "./runtimes.ts";
 import { findPython, installPython, NO_PYTHON } from "./python.ts";
 import { commandResult, denoStep, runSteps, type Step, type StepResult, testResult } from "./step.ts";
 import { INSTALLED_SYNAPSE, installSynapse, Synapse } from "./synapse.ts";
@@ -178,7 +179,13 @@ const synapse: Step = {
       DENO_JOBS: "4",
     };
     const programs = [python.command, synapsePython, ...Object.values({ ...peers.env, ...denokv.env })];
-    const args = ["test", ...permissionsWith(...programs), "--parallel", "tests/e2e"];
+    const args = [
+      "test",
+      ...permissionsWith(...programs),
+      "--parallel",
+      "--ignore=tests/e2e/runtimes",
+      "tests/e2e",
+    ];
     const result = testResult(await run("deno", args, env), { mayIgnore: !ci });
     const notes = [result.note, ...missing.map((why) => why.split("\n")[0])];
     const output = `${result.output}\nSynapse's log ends with:\n${await server.logTail()}`;
@@ -258,6 +265,7 @@ const deep: (Step | Step[])[] = [
   speed,
   site,
   synapse,
+  runtimes,
   ...(ci ? [lockFile] : []),
 ];
 

@@ -70,7 +70,7 @@ export class HandlerCall {
     context: Context,
   ): unknown {
     listen();
-    return calls.run(this, handler, event, context);
+    return calls.run(this, () => handler(event, given(context)));
   }
 
   /** Whether something was begun that has not ended. */
@@ -123,6 +123,11 @@ export class HandlerCall {
   fail(error: unknown): void {
     if (this.#unawaited?.(error) !== true) this.#failed(error);
   }
+}
+
+/** What a handler is given, in the scope of its call. */
+function given<Context>(context: Context): Context {
+  return typeof context === "object" && context !== null ? platform.inScope(context) : context;
 }
 
 /** The call that the caller is inside of. */

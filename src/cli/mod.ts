@@ -45,6 +45,9 @@ async function main(given: readonly string[], terminal: Terminal): Promise<numbe
 }
 
 if (import.meta.main) {
+  if (typeof Deno === "undefined") {
+    throw new UsageError("Cannot run it: it needs Deno; write deno run -A jsr:@greenroom/matrix/cli");
+  }
   const terminal = new Terminal();
   try {
     Deno.exit(await main(Deno.args, terminal) || Deno.exitCode); // that of a signal

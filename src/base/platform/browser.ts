@@ -1,0 +1,127 @@
+/**
+ * What browsers give. The npm package has this in place of `deno.ts` for them.
+ *
+ * @module
+ */
+
+import { hkdf } from "@noble/hashes/hkdf.js";
+import { hmac } from "@noble/hashes/hmac.js";
+import { sha256 } from "@noble/hashes/sha2.js";
+import { deserialize, serialize } from "./tagged_codec.ts";
+import { BrowserScope, inScope } from "./browser_scope.ts";
+import type { Digest, Platform, PlatformCrypto } from "./port.ts";
+import { addNewerLanguage } from "./newer_language.ts";
+
+addNewerLanguage();
+
+const LITTLE_ENDIAN = true;
+
+/** A hash of `@noble/hashes`. */
+interface Hashing {
+  update(bytes: Uint8Array): unknown;
+  digest(): Uint8Array;
+}
+
+class BrowserDigest implements Digest {
+  readonly #hashing: Hashing;
+
+  constructor(hashing: Hashing) {
+    this.#hashing = hashing;
+  }
+
+  update(data: string | Uint8Array, encoding: "utf8" | "utf16le" = "utf8"): this {
+    this.#hashing.update(bytesOf(data, encoding));
+    return this;
+  }
+
+  digest(): Uint8Array;
+  digest(encoding: "base64" | "base64url"): string;
+  digest(encoding?: "base64" | "base64url"): Uint8Array | string {
+    const bytes = this.#hashing.digest();
+    return encoding === undefined
+      ? bytes
+      : bytes.toBase64({ alphabet: encoding, omitPadding: encoding === "base64url" });
+  }
+}
+
+function bytesOf(data: string | Uint8Array, encoding: "utf8" | "utf16le" = "utf8"): Uint8Array {
+  if (typeof data !== "string") return data;
+  if (encoding === "utf8") return new TextEncoder().encode(data);
+  const bytes = new DataView(new ArrayBuffer(2 * data.length));
+  for (let at = 0; at < data.length; at++) bytes.setUint16(2 * at, data.charCodeAt(at), LITTLE_ENDIAN);
+  return new Uint8Array(bytes.buffer);
+}
+
+const crypto: PlatformCrypto = {
+  createHash: () => new BrowserDigest(sha256.create()),
+  createHmac: (_name, key) => new BrowserDigest(hmac.create(sha256, bytesOf(key))),
+  hkdfSync: (_name, key, salt, info, length) =>
+    hkdf(sha256, key, bytesOf(salt), bytesOf(info), length).slice().buffer as ArrayBuffer,
+  timingSafeEqual: (one, other) => {
+    if (one.length !== other.length) throw new RangeError("Input buffers must have the same byte length");
+    let difference = 0;
+    for (let at = 0; at < one.length; at++) difference |= (one[at] ?? 0) ^ (other[at] ?? 0);
+    return difference === 0;
+  },
+};
+
+function missing(what: string): never {
+  throw new DOMException(`There is no ${what} in a browser`, "NotSupportedError");
+}
+
+const noFile = () => missing("disk");
+
+export const platform: Platform = {
+  AsyncLocalStorage: BrowserScope,
+  files: {
+    // deno-lint-ignore require-await -- what fails is to reject
+    open: async () => noFile(),
+    openSync: noFile,
+    // deno-lint-ignore require-await -- likewise
+    mkdir: async () => noFile(),
+    // deno-lint-ignore require-await -- likewise
+    makeTempFile: async () => noFile(),
+    // deno-lint-ignore require-await -- likewise
+    remove: async () => noFile(),
+    readTextFileSync: noFile,
+    modeOf: () => null,
+    isPermitted: () => false,
+    problemOf: () => undefined,
+  },
+  process: {
+    pid: undefined,
+    variables: () => [],
+    variable: () => undefined,
+    addSignalListener: () => missing("signal"),
+    removeSignalListener: () => {},
+    exit: () => {},
+    endWith: () => {},
+    print: () => missing("standard output"),
+  },
+  crypto: () => Promise.resolve(crypto),
+  cryptoNow: () => crypto,
+  hasDenoKv: () => false,
+  inScope,
+  serialize,
+  deserialize,
+  isProxy: () => false, // it can't be seen
+  inspect: (value) => {
+    try {
+      return (typeof value === "object" ? JSON.stringify(value) : undefined) ?? String(value);
+    } catch { // it is circular, for one
+      return String(value);
+    }
+  },
+  nextTask: (call) => {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = () => {
+      port1.close();
+      call();
+    };
+    port2.postMessage(null);
+  },
+  unref: () => {},
+  onUnawaited: () => {}, // no scope tells whose it is: the browser reports it
+  // deno-lint-ignore require-await -- what fails is to reject
+  serve: async () => missing("server"),
+};

@@ -1,0 +1,152 @@
+/**
+ * Plain data as bytes, where there is no serialization of V8, as in Bun and other browsers than Chrome: JSON with tags.
+ *
+ * @module
+ */
+
+/** The first byte, as of V8's, and one for this form: V8's versions are higher. */
+const HEAD = Uint8Array.of(0xff, 0x00);
+
+const VIEWS = [
+  ...[Int8Array, Uint8Array, Uint8ClampedArray, Int16Array, Uint16Array, Int32Array, Uint32Array],
+  ...[Float32Array, Float64Array, BigInt64Array, BigUint64Array, DataView],
+] as const;
+const ERRORS = [Error, EvalError, RangeError, ReferenceError, SyntaxError, TypeError, URIError] as const;
+
+/** One value: a primitive, or a tag and what it takes; objects in it are numbers of others. */
+type Node = readonly [tag: string, ...parts: unknown[]];
+
+/** Makes bytes. */
+export function serialize(value: unknown): Uint8Array {
+  const numbers = new Map<object, number>();
+  const nodes: Node[] = [];
+  const add = (each: unknown): unknown => {
+    if (typeof each === "string" || typeof each === "boolean" || each === null) return each;
+    if (typeof each === "number" && Number.isFinite(each) && !Object.is(each, -0)) return each;
+    if (typeof each === "number") return ["n", Object.is(each, -0) ? "-0" : String(each)];
+    if (typeof each === "undefined") return ["u"];
+    if (typeof each === "bigint") return ["i", String(each)];
+    if (typeof each !== "object") throw new TypeError(`A ${typeof each} can't be cloned`);
+    let number = numbers.get(each);
+    if (number === undefined) {
+      number = nodes.length;
+      numbers.set(each, number);
+      nodes.push(["u"]);
+      nodes[number] = nodeOf(each, add);
+    }
+    return [number];
+  };
+  const root = add(value);
+  const text = new TextEncoder().encode(JSON.stringify([root, nodes]));
+  const bytes = new Uint8Array(HEAD.length + text.length);
+  bytes.set(HEAD);
+  bytes.set(text, HEAD.length);
+  return bytes;
+}
+
+function nodeOf(value: object, add: (each: unknown) => unknown): Node {
+  const entries = () =>
+    Object.keys(value).map((name) => [name, add((value as Record<string, unknown>)[name])]);
+  if (Array.isArray(value)) return ["a", value.length, entries()];
+  if (value instanceof Map) return ["m", [...value].map(([key, each]) => [add(key), add(each)])];
+  if (value instanceof Set) return ["s", [...value].map(add)];
+  if (value instanceof Date) return ["d", add(value.getTime())];
+  if (value instanceof RegExp) return ["r", value.source, value.flags];
+  if (value instanceof ArrayBuffer) return ["b", new Uint8Array(value).toBase64()];
+  if (ArrayBuffer.isView(value)) {
+    const kind = VIEWS.findIndex((View) => value instanceof View);
+    const { buffer, byteOffset, byteLength } = value;
+    return ["v", kind, new Uint8Array(buffer, byteOffset, byteLength).toBase64()];
+  }
+  if (value instanceof Error) {
+    const kind = Math.max(ERRORS.findIndex(({ name }) => name === value.name), 0);
+    return ["e", kind, value.message, value.stack ?? "", add(value.cause)];
+  }
+  if (value instanceof Number || value instanceof String || value instanceof Boolean) {
+    return ["o", add(value.valueOf())];
+  }
+  if (value instanceof Promise || value instanceof WeakMap || value instanceof WeakSet) {
+    throw new TypeError("It can't be cloned");
+  }
+  return ["p", entries()];
+}
+
+/** Reads bytes of {@link serialize}. */
+export function deserialize(bytes: Uint8Array): unknown {
+  if (HEAD.some((byte, at) => bytes[at] !== byte)) throw new TypeError("It is of another form");
+  const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes.subarray(HEAD.length));
+  const [root, nodes] = JSON.parse(text) as [unknown, Node[]];
+  const made = new Map<number, object>();
+  const get = (each: unknown): unknown => {
+    if (!Array.isArray(each)) return each;
+    const [tag, part] = each as [unknown, string];
+    if (tag === "u") return undefined;
+    if (tag === "i") return BigInt(part);
+    if (tag === "n") return Number(part);
+    const number = tag as number;
+    const known = made.get(number);
+    if (known !== undefined) return known;
+    const node = nodes[number];
+    if (node === undefined) throw new TypeError("It is damaged");
+    return objectOf(node, get, (object) => made.set(number, object));
+  };
+  return get(root);
+}
+
+/** @param keep Gets the object before what is in it is made, which may be the object. */
+function objectOf(
+  [tag, first, second, third, fourth]: Node,
+  get: (each: unknown) => unknown,
+  keep: (object: object) => void,
+): object {
+  const kept = <Kind extends object>(object: Kind): Kind => (keep(object), object);
+  const fill = <Kind extends object>(object: Kind, entries: unknown): Kind => {
+    for (const [name, each] of entries as [string, unknown][]) {
+      const value = get(each);
+      Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true });
+    }
+    return object;
+  };
+  switch (tag) {
+    case "a":
+      return fill(kept(new Array(first as number)), second);
+    case "p":
+      return fill(kept({}), first);
+    case "m": {
+      const map = kept(new Map<unknown, unknown>());
+      for (const [key, each] of first as [unknown, unknown][]) map.set(get(key), get(each));
+      return map;
+    }
+    case "s": {
+      const set = kept(new Set<unknown>());
+      for (const each of first as unknown[]) set.add(get(each));
+      return set;
+    }
+    case "d":
+      return kept(new Date(get(first) as number));
+    case "r":
+      return kept(new RegExp(first as string, second as string));
+    case "b":
+      return kept(Uint8Array.fromBase64(first as string).buffer);
+    case "v": {
+      const View = VIEWS[first as number];
+      if (View === undefined) throw new TypeError("It is damaged");
+      const Kind = View as new (buffer: ArrayBuffer) => ArrayBufferView; // each takes one
+      return kept(new Kind(Uint8Array.fromBase64(second as string).buffer));
+    }
+    case "e": {
+      const cause = get(fourth);
+      const error = new (ERRORS[first as number] ?? Error)(
+        second as string,
+        cause === undefined ? {} : { cause },
+      );
+      return kept(
+        Object.defineProperty(error, "stack", { value: third, writable: true, configurable: true }),
+      );
+    }
+    case "o":
+      return kept(Object(get(first)) as object);
+    default:
+      throw new TypeError("It is damaged");
+  }
+}

@@ -1,0 +1,265 @@
+/**
+ * Builds the npm package, for Node, Bun and browsers: `deno task npm` makes `.cache/npm/`, and a `.tgz` of it.
+ *
+ * Deno bundles the code, once for each platform, with `src/base/platform/deno.ts` replaced; the entries share what
+ * they have in common. TypeScript makes the declarations, a file for each source, so that a class is the same
+ * whichever entry it is imported by. For browsers, which have no `AsyncLocalStorage`, esbuild then turns `async`
+ * functions into generators, and each keeps the scope in which it was called. Libraries of the registry stay
+ * dependencies.
+ *
+ * @module
+ */
+
+import * as esbuild from "esbuild";
+import ts from "typescript";
+import { dirname, join, relative } from "node:path/posix";
+import denoJson from "../deno.json" with { type: "json" };
+import { ROOT, run } from "./process.ts";
+
+const OUTPUT = `${ROOT}.cache/npm`;
+const PLATFORMS = ["node", "browser"] as const;
+const SOURCES = ["mod.ts", "types.ts", "errors.ts", "src", "third_party", "vodozemac-wasm", "deno.json"];
+const PORT = "src/base/platform/mod.ts";
+/** What one platform has, by the end of the other's. */
+const ONLY: Readonly<Record<string, (typeof PLATFORMS)[number]>> = {
+  "./cli": "node",
+  "./store/sqlite": "node",
+};
+/** Deno's own database. */
+const LEFT_OUT = ["./store/kv"];
+
+type Platform = (typeof PLATFORMS)[number];
+
+const entries = Object.entries(denoJson.exports).filter(([name]) => !LEFT_OUT.includes(name))
+  .map(([name, path]) => ({ name, path: path.replace("./", "") }));
+
+function entriesOf(platform: Platform): typeof entries {
+  return entries.filter(({ name }) => (ONLY[name] ?? platform) === platform);
+}
+
+/** The libraries that the product's code imports, with their versions. */
+async function dependencies(code: readonly string[]): Promise<Record<string, string>> {
+  const texts = await Promise.all(code.map((path) => Deno.readTextFile(path)));
+  const found = Object.entries(denoJson.imports as Record<string, string>).flatMap(([name, target]) => {
+    const version = /^npm:(?:@[^/]+\/)?[^@]+@(.+)$/.exec(target)?.[1];
+    const isUsed = texts.some((text) =>
+      new RegExp(`(?:from|import|import\\()\\s*"${name}(?:/[^"]*)?"`).test(text)
+    );
+    return version !== undefined && isUsed ? [[name, version]] : [];
+  });
+  return Object.fromEntries(found);
+}
+
+/** A copy of the sources, so that nothing of the repository is changed. */
+async function copySources(to: string): Promise<void> {
+  const { code, output } = await run("cp", ["-r", ...SOURCES.map((each) => ROOT + each), to]);
+  if (code !== 0) throw new Error(`Cannot copy the sources: ${output}`);
+  for (const member of ["bench", "examples"]) await Deno.mkdir(join(to, member)); // members of the workspace
+  const config = { ...denoJson, workspace: ["./vodozemac-wasm"] };
+  await Deno.writeTextFile(join(to, "deno.json"), JSON.stringify(config));
+  await Deno.copyFile(`${ROOT}deno.lock`, join(to, "deno.lock"));
+}
+
+/** Bundles all entries for a platform. */
+async function bundle(platform: Platform, folder: string): Promise<string[]> {
+  const port = join(folder, PORT);
+  const text = await Deno.readTextFile(`${ROOT}${PORT}`);
+  await Deno.writeTextFile(port, text.replace('"./deno.ts"', `"./${platform}.ts"`));
+  const target = join(OUTPUT, platform);
+  const libraries = Object.entries(denoJson.imports as Record<string, string>)
+    .filter(([, at]) => at.startsWith("npm:")).flatMap((
+      [name],
+    ) => [`--external=${name}`, `--external=${name}/*`]);
+  const args = ["bundle", "--quiet", "--platform=browser", "--code-splitting", "--no-lock", ...libraries];
+  const { code, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: [...args, `--outdir=${target}`, ...entriesOf(platform).map(({ path }) => path)],
+    cwd: folder,
+  }).output();
+  if (code !== 0) throw new Error(`Cannot bundle for ${platform}: ${new TextDecoder().decode(stderr)}`);
+  const files = await filesIn(target, ".js");
+  if (platform === "browser") { for (const file of files) await keepScopes(file); }
+  return files;
+}
+
+async function filesIn(folder: string, end: string): Promise<string[]> {
+  const files: string[] = [];
+  for await (const { name, isDirectory } of Deno.readDir(folder)) {
+    const path = join(folder, name);
+    if (isDirectory) { for (const file of await filesIn(path, end)) files.push(file); }
+    else if (name.endsWith(end)) files.push(path);
+  }
+  return files;
+}
+
+/** Calls a function in the scope in which this was called: see `src/base/platform/browser_scope.ts`. */
+const KEPT = `var __kept = (call) => {
+  const state = globalThis[Symbol.for("@greenroom/matrix scope")] ??= { frame: undefined }, { frame } = state;
+  return (...given) => {
+    const before = state.frame;
+    state.frame = frame;
+    try { return call(...given); } finally { state.frame = before; }
+  };
+};
+`;
+
+/**
+ * What takes the place of esbuild's helpers. They differ in `__kept()` alone.
+ */
+const HELPERS = {
+  __async: `var __async = (__this, __arguments, generator) => new Promise((resolve, reject) => {
+  const go = (how) => __kept((value) => {
+    try { step(generator[how](value)); } catch (error) { reject(error); }
+  });
+  const fulfilled = go("next"), rejected = go("throw");
+  const step = (x) => x.done ? resolve(x.value) : Promise.resolve(x.value).then(fulfilled, rejected);
+  step((generator = generator.apply(__this, __arguments)).next());
+});
+`,
+  __asyncGenerator: `var __asyncGenerator = (__this, __arguments, generator) => {
+  const resume = (k, v, yes, no) => {
+    try {
+      const x = generator[k](v), { done } = x, isAwait = (v = x.value) instanceof __await;
+      Promise.resolve(isAwait ? v[0] : v).then(__kept((y) => isAwait ? resume(k === "return" ? k : "next", v[1] ? { done: y.done, value: y.value } : y, yes, no) : yes({ value: y, done }))).catch(__kept((e) => resume("throw", e, yes, no)));
+    } catch (error) { no(error); }
+  };
+  let last;
+  const it = {}, method = (k) => it[k] = (x) => {
+    const call = new Promise((yes, no) => {
+      const run = __kept(() => resume(k, x, yes, no));
+      last ? last.then(run) : run();
+    });
+    const clear = () => mine === last && (last = undefined), mine = last = call.then(clear, clear);
+    return call;
+  };
+  generator = generator.apply(__this, __arguments);
+  it[Symbol.asyncIterator] = () => it;
+  ["next", "throw", "return"].forEach(method);
+  return it;
+};
+`,
+} as const;
+
+/** Has the `async` functions of a file keep their scope. */
+async function keepScopes(file: string): Promise<void> {
+  let { code } = await esbuild.transform(await Deno.readTextFile(file), {
+    format: "esm",
+    target: "es2023",
+    supported: { "async-await": false, "async-generator": false, "for-await": false },
+  });
+  for (const [name, helper] of Object.entries(HELPERS)) {
+    const pattern = new RegExp(
+      `^var ${name} = \\(__this, __arguments, generator\\) => \\{\\n[^]*?^};\\n`,
+      "m",
+    );
+    if (code.includes(`${name}(`) && !pattern.test(code)) {
+      throw new Error(`Cannot keep scopes in ${file}: esbuild's helpers have changed; see HELPERS`);
+    }
+    code = code.replace(pattern, () => helper);
+  }
+  await Deno.writeTextFile(file, `${KEPT}${code}`);
+}
+
+/** Emits the declarations of all entries. */
+async function declare(folder: string): Promise<string[]> {
+  const { stdout } = await run("deno", ["types"]);
+  const lib = join(folder, "deno.d.ts");
+  await Deno.writeTextFile(lib, stdout);
+  const outDir = join(OUTPUT, "types");
+  const program = ts.createProgram([lib, ...entries.map(({ path }) => join(folder, path))], {
+    allowImportingTsExtensions: true,
+    declaration: true,
+    emitDeclarationOnly: true,
+    module: ts.ModuleKind.ESNext,
+    moduleResolution: ts.ModuleResolutionKind.Bundler,
+    noCheck: true,
+    lib: ["lib.esnext.d.ts"],
+    outDir,
+    paths: {
+      "@greenroom/vodozemac-wasm": [join(folder, "vodozemac-wasm/mod.ts")],
+      ...Object.fromEntries(
+        ["async", "bytes", "encoding"].map((name) => [
+          `@std/${name}/*`,
+          [join(folder, `third_party/jsr/std-${name}/*.d.ts`)],
+        ]),
+      ),
+    },
+    rootDir: folder,
+    skipLibCheck: true,
+    strict: true,
+    target: ts.ScriptTarget.ESNext,
+    types: [],
+  });
+  program.emit();
+  const files = await filesIn(outDir, ".d.ts");
+  for (const file of files) {
+    const text = await Deno.readTextFile(file);
+    const vodozemac = relative(dirname(file), join(outDir, "vodozemac-wasm/mod.js"));
+    await Deno.writeTextFile(
+      file,
+      text.replace(/((?:from|import\()\s*"\.{1,2}\/[^"]+)\.ts"/g, '$1.js"')
+        .replace(
+          /"@greenroom\/vodozemac-wasm"/g,
+          `"${vodozemac.startsWith(".") ? vodozemac : `./${vodozemac}`}"`,
+        ),
+    );
+  }
+  return files;
+}
+
+const js = (path: string) => path.replace(/\.ts$/, ".js");
+
+function exportsOf({ name, path }: (typeof entries)[number]): Record<string, string> {
+  const types = `./types/${path.replace(/\.ts$/, ".d.ts")}`;
+  const only = ONLY[name];
+  if (only !== undefined) return { types, default: `./${only}/${js(path)}` };
+  return { types, browser: `./browser/${js(path)}`, default: `./node/${js(path)}` };
+}
+
+/**
+ * Builds the package.
+ *
+ * @returns The path of the `.tgz`.
+ */
+export async function buildNpm(): Promise<string> {
+  await Deno.remove(OUTPUT, { recursive: true }).catch(() => {});
+  await Deno.mkdir(OUTPUT, { recursive: true });
+  const folder = await Deno.makeTempDir({ prefix: "greenroom-npm-" });
+  try {
+    await copySources(folder);
+    const code = [...await bundle("node", folder), ...await bundle("browser", folder)];
+    code.push(...await declare(folder));
+    const { name, version, description, license } = denoJson;
+    const manifest = {
+      ...{ name, version, description, license, type: "module" },
+      engines: { node: ">=24" },
+      exports: Object.fromEntries(entries.map((entry) => [entry.name, exportsOf(entry)])),
+      dependencies: await dependencies(code),
+    };
+    await Deno.writeTextFile(join(OUTPUT, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`);
+    for (const file of ["README.md", "CHANGELOG.md", "LICENSE"]) {
+      await Deno.copyFile(ROOT + file, join(OUTPUT, file));
+    }
+    return await pack(`${name.replace("@", "").replace("/", "-")}-${version}.tgz`);
+  } finally {
+    await esbuild.stop();
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+/** What npm makes of a folder: a tar, in which all stands in `package/`. */
+async function pack(name: string): Promise<string> {
+  const path = `${OUTPUT}/${name}`;
+  const files = await Array.fromAsync(Deno.readDir(OUTPUT), (entry) => entry.name);
+  const { code, output } = await run("tar", [
+    "-czf",
+    path,
+    "--transform=s,^,package/,",
+    "-C",
+    OUTPUT,
+    ...files,
+  ]);
+  if (code !== 0) throw new Error(`Cannot pack ${path}: ${output}`);
+  return path;
+}
+
+if (import.meta.main) console.log(await buildNpm());
