@@ -32,6 +32,7 @@ import { SynapseAdmin } from "@greenroom/matrix/synapse-admin";
 import { KvStore } from "@greenroom/matrix/store/kv";
 import { SqliteStore } from "@greenroom/matrix/store/sqlite";
 import { BotTester, Homeserver, storeConformance, storeProcessConformance } from "@greenroom/matrix/testing";
+import { recordTrace, replayTrace } from "@greenroom/matrix/trace";
 import { clientAPI } from "../../src/api/api.ts";
 import { BEGIN } from "../../src/oauth/session.ts";
 import { LiveVerification } from "../../src/encryption/verification/live_verification.ts";
@@ -326,6 +327,8 @@ Deno.test("Whatever takes options refuses one that there is not, by its name", a
     "formatText": () => kit.formatText("a", X),
     "formatHtmlPieces": () => kit.formatHtmlPieces("a", X),
     "formatPieces": () => kit.formatPieces("a", X),
+    "recordTrace": () => recordTrace(client, { write() {}, ...X }),
+    "replayTrace": () => replayTrace("", () => new kit.Bot(at), X),
     "new Homeserver": () => new Homeserver(X),
     "new Homeserver quirks": () => new Homeserver({ quirks: X }),
     "new Homeserver rateLimits": () => new Homeserver({ rateLimits: X }),

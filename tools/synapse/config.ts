@@ -27,8 +27,8 @@ export interface SynapseConfigOptions {
   appservices: readonly string[];
   /** Whether it talks with other homeservers, on this machine. */
   federates: boolean;
-  /** Proposals that are on beside what `exceptions.ts` lists. */
-  proposals: readonly string[];
+  /** Proposals that are on beside what `exceptions.ts` lists. Default: none. */
+  proposals?: readonly string[];
   /** Where its users log in. Default: at Synapse itself. */
   oauth?: { readonly issuer: string; readonly secret: string } | undefined;
 }
@@ -36,7 +36,7 @@ export interface SynapseConfigOptions {
 /** The configuration as an object: JSON is YAML, so that it needs no writer of its own. */
 export function synapseConfig(options: SynapseConfigOptions): Record<string, unknown> {
   const { folder, port, serverName, sharedSecret, refreshableAccessTokenLifetime, appservices } = options;
-  const { federates, proposals, oauth } = options;
+  const { federates, proposals = [], oauth } = options;
   const config: Record<string, unknown> = {
     server_name: serverName,
     public_baseurl: `http://127.0.0.1:${port}/`,
