@@ -103,6 +103,14 @@ export const everyday: readonly ActionKind[] = [
     },
   },
   {
+    name: "queue",
+    weight: 4,
+    perform({ world, device, room, action }) {
+      if (device.account.isBot) return;
+      for (let count = 0; count < 2 + action.what % 4; count++) world.say(device, room, { isQueued: true });
+    },
+  },
+  {
     name: "kick",
     weight: 2,
     perform: (scene) => change(byCreator(scene), "kick", other(byCreator(scene))?.userId),

@@ -11,6 +11,7 @@ import { judgeHistory } from "./judge_history.ts";
 import { judgeInheritance } from "./judge_inheritance.ts";
 import { judgeKit } from "./judge_kit.ts";
 import { judgeKeys } from "./judge_keys.ts";
+import { judgeQueues } from "./judge_queues.ts";
 import { judgeReading } from "./judge_reading.ts";
 import { judgeSecrecy } from "./judge_secrecy.ts";
 import { judgeSenders } from "./judge_senders.ts";
@@ -23,6 +24,7 @@ import { judgeTrust } from "./judge_trust.ts";
 /** Judges. */
 export async function judge(world: World): Promise<void> {
   judgeReading(world);
+  judgeQueues(world);
   judgeAnswering(world);
   await judgeKit(world);
   await judgeSetback(world);

@@ -364,6 +364,7 @@ export class Device {
 
   #send(saying: Saying, client = this.client): void {
     if (client !== undefined) {
+      if (saying.isQueued) this.knownAt.getOrInsert(saying.text, this.seen); // sendText() is not called
       sendSaying(client, saying, {
         note: (line) => this.#world.note(`${this.name} ${line}`),
         onFailure: (txnId, error) => {

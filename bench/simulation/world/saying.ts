@@ -13,6 +13,8 @@ export interface Saying {
   readonly number: number;
   readonly room: RoomID;
   readonly text: string;
+  /** Whether it is sent by the queue of the room. */
+  readonly isQueued: boolean;
   /** Its event's ID, when the server has said so. */
   eventId?: EventID;
   /** Why it was given up: its user may not send there. */
@@ -35,7 +37,17 @@ export function sendSaying(
 ): void {
   const { number, room, text } = saying;
   const txnId = `say-${number}`;
-  client.sendText(room, text, { txnId }).then(
+  const send = () => {
+    if (!saying.isQueued) return client.sendText(room, text, { txnId });
+    const { sent } = client.queue(room, {
+      onProgress({ state, send: { content }, error }) {
+        // What is tried again is encrypted anew.
+        if (state === "waiting" && "body" in content && content.body === text) onFailure(txnId, error);
+      },
+    }).sendText(text, { txnId });
+    return sent;
+  };
+  send().then(
     (eventId) => {
       saying.eventId = eventId;
       note(`has sent ${number}: ${eventId}`);

@@ -353,20 +353,22 @@ export class World implements Surroundings {
    *
    * @returns What it says; undefined if nobody would be given the key.
    * @param options.also A client of another of its processes, which says it too.
+   * @param options.isQueued Whether it is sent by the queue of the room. Default: no.
    * @param options.words What it says, with its number. Default: what a bot answers.
    */
   say(
     device: Device,
     room: WorldRoom,
-    { also, words = (number) => `peer ${device.name} ${number}` }: {
+    { also, words = (number) => `peer ${device.name} ${number}`, isQueued = false }: {
       readonly also?: Client;
+      readonly isQueued?: boolean;
       readonly words?: (number: number) => string;
     } = {},
   ): Saying | undefined {
     // What it says reaches nobody who waits for its user to vouch for it.
     if (this.isVouched && !device.hasKey && device.signedAt === Infinity) return undefined;
     const number = this.sayings.size + 1;
-    const saying: Saying = { number, room: room.id, text: words(number) };
+    const saying: Saying = { number, room: room.id, text: words(number), isQueued };
     const since = room.encryptedAt;
     const isSecret = since <= device.seen &&
       new Memberships(this.homeserver, room.id).joined(device.userId, since, this.timeline.now);

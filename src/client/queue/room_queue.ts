@@ -153,7 +153,9 @@ export class RoomQueue implements SendQueue {
     if (this.#ended.aborted) throw this.#over();
     const twin = this.#find(record.txnId);
     if (twin !== undefined) return send.follow(twin);
-    const key = `${String(this.#next++).padStart(DIGITS, "0")}-${crypto.randomUUID()}`; // another process may count, too
+    const key = `${String(this.#next++).padStart(DIGITS, "0")}-${
+      crypto.getRandomValues(new Uint8Array(8)).toHex()
+    }`; // another process may count, too
     send.entry = { key, record };
     this.#sends.push(send);
     this.#write(key, record).then(() => {
@@ -271,7 +273,8 @@ export class RoomQueue implements SendQueue {
 
 /** Whether the same would be refused at any other time, too. */
 function isForGood(error: unknown): boolean {
-  if (error instanceof ValueError || error instanceof EncryptionError) return true;
+  if (error instanceof EncryptionError) return error.cause === undefined || isForGood(error.cause);
+  if (error instanceof ValueError) return true;
   if (!(error instanceof MatrixRequestError) || !isMatrixRefusal(error)) return false;
   return error.status < 500 && !LATER.includes(error.status);
 }

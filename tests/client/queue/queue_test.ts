@@ -3,6 +3,7 @@ import { type Client, defineSession, ForbiddenError, MemoryStore, ValueError } f
 import { ClientEndedError } from "@greenroom/matrix/errors";
 import { PaginationDirection, type QueueProgress, type RoomID } from "@greenroom/matrix/types";
 import { begin, ENCRYPTED, twoInARoom } from "../support/encrypted_room.ts";
+import { EVERYBODY } from "../../support/everybody.ts";
 import { type ClientStage, clientStage, heard } from "../support/stage.ts";
 
 /** The texts of a room, in the server's order. */
@@ -157,6 +158,24 @@ Deno.test("A queue sends encrypted into an encrypted room, in order, though an a
   assert(
     here.homeserver.requests.filter("PUT", "/send/").every(({ path }) => path.includes("m.room.encrypted")),
   );
+});
+
+Deno.test("A queue keeps what can't be encrypted while the server is away, and sends it in order when it is back", async () => {
+  await using here = clientStage();
+  const alice = here.client("alice", { encryption: EVERYBODY, retry: false });
+  await begin(here, alice);
+  const roomId = await alice.createRoom({ initialState: ENCRYPTED });
+  await here.settle();
+  const away = here.homeserver.faults.add({ kind: "html", match: { path: "/rooms/" } });
+  const seen: string[] = [];
+  const queue = alice.queue(roomId, { onProgress: (progress) => seen.push(states(progress)) });
+  const sends = ["1", "2"].map((text) => queue.sendText(text));
+  await here.until(() => seen.includes("waiting 1 2"));
+  away.remove();
+  await passing(here, queue.settled());
+  const { chunk } = await alice.getMessages(roomId, PaginationDirection.FORWARD, undefined, { limit: 100 });
+  const ids = await Promise.all(sends.map(({ sent }) => sent));
+  assertEquals(chunk.filter(({ type }) => type === "m.room.encrypted").map(({ event_id: id }) => id), ids);
 });
 
 Deno.test("A client without encryption refuses a send to an encrypted room by its queue, and goes on elsewhere", async () => {
