@@ -35,6 +35,9 @@ const SERVE = "Deno.serve({ port }, appservice.fetch), then appservice.start()";
 /** What other libraries call its members, and what to write here. */
 export const APPSERVICE_HINTS = {
   ghost: "appservice.intent(user)",
+  getGhost: "appservice.intent(user)",
+  asUser: "appservice.intent(user)",
+  store: "the store that it was given",
   getIntent: "appservice.intent(user)",
   getIntentForUserId: "appservice.intent(userId)",
   getIntentForSuffix: "appservice.intent(localpart)",

@@ -98,6 +98,10 @@ export const BOT_TESTER_HINTS = {
   sendText: ROOM,
   createUser: ROOM,
   createRoom: ROOM,
+  user: ROOM,
+  messages: "room.messages, of tester.room(user)",
+  sent: "room.messages, of tester.room(user)",
+  nextMessage: "room.expect(text), of tester.room(user)",
   expect: "room.expect(text), of tester.room(user)",
   advance: "tester.pass(ms)",
   tick: "tester.pass(ms)",
@@ -109,6 +113,9 @@ export const TEST_ROOM_HINTS = {
   sendText: "room.say(text)",
   sendMessage: "room.say(text)",
   reply: "room.say(text, { replyTo })",
+  expectReply: "room.expect(text)",
+  nextMessage: "room.expect(text)",
+  lastMessage: "room.messages.at(-1)",
 } as const;
 
 /**
@@ -731,6 +738,7 @@ function readAs(content: JsonObject): Pick<TestedMessage, "text" | "html" | "con
 }
 
 hintAt(BotTester.prototype, "a tester of bots", BOT_TESTER_HINTS);
+hintAt(BotTester, "BotTester", { create: "new BotTester((options) => new Bot(options))" });
 hintAt(TestRoom.prototype, "a room of a tester", TEST_ROOM_HINTS);
 
 /** @internal Names of other tests, for the compiler. */

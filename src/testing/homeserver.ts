@@ -65,6 +65,8 @@ export interface CreateUserOptions {
   readonly serverName?: string;
 }
 
+const FAULT = "homeserver.faults.add({ kind, match })";
+
 /** What homeservers of other tests have, and what to write here. */
 export const HOMESERVER_HINTS = {
   url: "homeserver.baseUrl",
@@ -77,6 +79,10 @@ export const HOMESERVER_HINTS = {
   addUser: "homeserver.createUser(localpart)",
   createRoom: "client.createRoom(), of a user's client",
   sendText: "client.sendText(), of a user's client",
+  login: "homeserver.createUser(localpart), which has an accessToken",
+  failNext: FAULT,
+  respond: FAULT,
+  intercept: FAULT,
 } as const;
 
 const CLIENT_OF =

@@ -4,6 +4,8 @@
  * @module
  */
 
+const VERIFICATION = "bot.client.crypto.verificationRequests";
+const UNDECRYPTABLE = 'bot.client.on("UNDECRYPTABLE", …)';
 const COMMAND = 'bot.command("name", …)';
 
 /** By the name elsewhere. `docs/migration/guesses.md` has the commonest. */
@@ -65,6 +67,15 @@ export const OTHER_QUERIES = {
   poll_answer: "poll:vote",
   poll_response: "poll:vote",
   "poll:response": "poll:vote",
+  "m.text": "message:text",
+  "m.image": "message:image",
+  "m.file": "message:file",
+  "m.audio": "message:audio",
+  "m.video": "message:video",
+  verification: VERIFICATION,
+  "verification:request": VERIFICATION,
+  undecryptable: UNDECRYPTABLE,
+  failed_decryption: UNDECRYPTABLE,
   command: COMMAND,
   "message:command": COMMAND,
   interactionCreate: COMMAND,
