@@ -64,6 +64,7 @@ for (const sync of WAYS) {
     assertEquals((await bot.stateStore.getState(room, "m.room.name"))?.content.name, "Stage");
     await alice.kickUser(room, "@bot:localhost");
     await here.settle();
+    assertEquals(await bot.stateStore.getJoinedRooms(), []);
     assertEquals(here.homeserver.room(room).messages.map(({ content }) => content.body), [
       "hello",
       "You said hello",
@@ -264,3 +265,31 @@ Deno.test("A homeserver without sliding sync, and filters, are refused with what
   await assertRejects(() => other.syncOnce({ lazyLoadMembers: true }), ValueError, "no filters");
   await assertRejects(() => other.syncOnce(), ValueError, 'leave out the option sync, or make it "classic"');
 });
+
+for (const sync of WAYS) {
+  Deno.test(`The first answer comes again as a whole if the process was killed before it was handled: ${sync} sync`, async () => {
+    await using here = clientStage(SLIDING);
+    const alice = here.client("alice");
+    const options = { mxid: "@bot:localhost", sync, store: new MemoryStore() } as const;
+    const room = await alice.createRoom({ invitees: ["@bot:localhost"] });
+    await alice.sendText(room, "one");
+    const killed = here.client("bot", { ...options, closeTimeout: 0 });
+    await killed.joinRoom(room);
+    let isCalled = false;
+    killed.on("m.room.message", async () => {
+      isCalled = true;
+      await new Promise(() => {});
+    });
+    killed.start().catch(() => {});
+    await here.until(() => isCalled);
+    await killed.close();
+    await alice.sendText(room, "two");
+    await using bot = here.client("bot", options);
+    const received = texts(bot);
+    await bot.syncOnce();
+    await bot.syncOnce();
+    await alice.sendText(room, "three");
+    await bot.syncOnce();
+    assertEquals(received, ["one", "two", "three"]);
+  });
+}

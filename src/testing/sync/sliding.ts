@@ -11,7 +11,8 @@ import { type AuthedRequest, type Route, route } from "../http/http.ts";
 import { type Answer, Failure } from "../json/json.ts";
 import { SyncFilter } from "../rooms/mod.ts";
 import { acknowledge, answerOf } from "./sync_answer.ts";
-import { parseToken } from "./sync_job.ts";
+import { formatToken, parseToken } from "./sync_job.ts";
+import type { Device } from "../users/mod.ts";
 
 const FEATURE = "org.matrix.simplified_msc3575";
 /** The names of the members that hold what is after the timeline in `sync_job.ts`. */
@@ -29,25 +30,31 @@ async function sync(request: AuthedRequest): Promise<Answer> {
   const timeout = request.queryInteger("timeout") ?? 0;
   const lists = Object.values(objectOf(json.lists)).map(objectOf);
   const wanted = objectOf(json.extensions);
-  const position = pos === undefined ? undefined : positionOf(pos);
+  const connection = String(json.conn_id ?? "");
+  const position = pos === undefined ? undefined : positionIn(device, connection, pos);
+  device.slidingPositions.set(connection, pos === undefined ? [] : [pos]);
   const toDevice = Number(objectOf(wanted.to_device).since ?? 0);
   acknowledge({ device, since: { position: position ?? 0, toDevice } });
   const limit = lists[0]?.timeline_limit ?? 0;
   const since = position === undefined ? undefined : { position, toDevice };
   const filter = new SyncFilter({ room: { timeline: { limit }, ...(lists.length === 0 && { rooms: [] }) } });
   const plan = { server, user, device, since, filter, fullState: false, stateAfter: STATE_AFTER };
-  return answerIn(await answerOf(request, plan, timeout), wanted, since === undefined);
+  const answer = answerIn(await answerOf(request, plan, timeout), wanted, since === undefined);
+  const next = `${++server.slidingAnswers}/${answer.end}`;
+  device.slidingPositions.set(connection, [...device.slidingPositions.get(connection) ?? [], next]);
+  return { ...answer.content, pos: next };
 }
 
-/** The stream position of a place; Synapse writes the connection in front of it. */
-function positionOf(pos: string): number {
-  const [, token] = /^1\/(s\d+_\d+)$/.exec(pos) ?? [];
-  if (token === undefined) throw new Failure(400, "M_UNKNOWN_POS", "Unknown position");
-  return parseToken(token).position;
+/** The stream position of a place, if the connection knows that: the one it has used last, or that behind it. */
+function positionIn({ slidingPositions }: Device, connection: string, pos: string): number {
+  if (slidingPositions.get(connection)?.includes(pos) === true) {
+    return parseToken(pos.slice(pos.indexOf("/") + 1)).position;
+  }
+  throw new Failure(400, "M_UNKNOWN_POS", "Unknown position");
 }
 
 /** An answer of the classic sync in the form of sliding sync. */
-function answerIn(classic: JsonObject, wanted: JsonObject, isNew: boolean): JsonObject {
+function answerIn(classic: JsonObject, wanted: JsonObject, isNew: boolean): SlidingAnswer {
   const { position, toDevice } = parseToken(String(classic.next_batch));
   const sections = objectOf(classic.rooms);
   const [invite, knock, leave, join] = ["invite", "knock", "leave", "join"].map((name) =>
@@ -86,13 +93,18 @@ function answerIn(classic: JsonObject, wanted: JsonObject, isNew: boolean): Json
     typing: { rooms: ephemeral("m.typing") },
   };
   const isWanted = ([name]: [string, unknown]): boolean => objectOf(wanted[name]).enabled === true;
-  return {
-    // The place is ahead of messages to the device that are left, as on Synapse.
-    pos: `1/s${position}_${position}`,
+  const content = {
     lists: {},
     rooms,
     extensions: Object.fromEntries(Object.entries(extensions).filter(isWanted)),
   };
+  return { content, end: formatToken({ position, toDevice: position }) };
+}
+
+interface SlidingAnswer {
+  readonly content: JsonObject;
+  /** The classic token of its end, which is ahead of messages to the device that are left, as on Synapse. */
+  readonly end: string;
 }
 
 type Rooms = readonly (readonly [string, JsonObject])[];
