@@ -29,7 +29,7 @@ export const SERVICE_COLUMNS: ReadonlyMap<string, readonly string[]> = new Map([
 /** The commits of an application service: of its inbox, and of its own user's client. */
 export const SERVICE_COMMITS: readonly string[] = [
   "counting/head counting/in",
-  ...["session/", "state/", "shown/", "settled/", "sync", "owner", "lease", "send_key"],
+  ...["session/", "pack/", "state/", "shown/", "settled/", "sync", "owner", "lease", "send_key"],
   ...["account", "inbound", "olm-session", "outbound_session", "outbox", "devices", "tracked", "replay"],
   ...["own_identity", "backup", "backup_due", "deviceListEpoch", "room_settings", "parked", "pruned"],
   ...["attempts", "wanted", "olm-wanted", "olm_stranger", "withheld"],

@@ -15,7 +15,8 @@ export const COMMITS: readonly string[] = [
   ...["own_identity", "signature_due", "secret_request", "secret_answer", "verification"],
   ...["rehydrated_session", "dehydration", "olm_stranger", "olm_misunderstood"],
   ...["session/", "outbound_session", "inbound", "olm-session", "devices", "room_settings", "parked"],
-  ...["account", "replay", "outbox", "tracked", "state/", "owner", "send_key", "attempts", "olm-wanted"],
+  ...["account", "replay", "outbox", "tracked", "pack/", "state/", "owner", "send_key", "attempts"],
+  "olm-wanted",
   ...["backup_due", "backup"],
   ...[
     "withheld",
@@ -69,7 +70,8 @@ export function operationOf(request: string): Operation {
 
 /** What happens so often that it has its faults anyhow: others are met with where these do not count. */
 export const COMMON: ReadonlySet<string> = new Set([
-  ...["lease", "sync", "tracked", "replay", "outbound_session", "inbound", "session/", "state/", "account"],
+  ...["lease", "sync", "tracked", "replay", "outbound_session", "inbound", "session/", "pack/", "state/"],
+  "account",
   ...["outbox", "devices", "settled/", "owner", "own_identity", "wanted", "counting/head counting/in"],
   ...["GET v3/user/*/account_data/*", "POST v3/keys/query", "POST v3/keys/upload", "GET v3/account/whoami"],
   ...["PUT v3/rooms/*/send/m.room.encrypted", "PUT v3/rooms/*/send/m.room.message", SYNC],
