@@ -110,16 +110,30 @@ export class RoomQueue implements SendQueue {
     if (this.#sends.length > 0) throw this.#over();
   }
 
+  /** Reads what an earlier process has left: a client that knows its user from the server needs that first. */
   async #load(): Promise<void> {
+    for (let failures = 0;; failures++) {
+      try {
+        for (const send of await this.#left()) this.#sends.push(send);
+        return this.#begin();
+      } catch (error) {
+        if (this.#ended.aborted || isForGood(error)) throw error;
+        await this.#parts.clock.delay(Math.round(backoff(failures, WAIT)), { signal: this.#ended });
+      }
+    }
+  }
+
+  async #left(): Promise<Queued[]> {
+    const left: Queued[] = [];
     const place = { after: [this.#roomId, ""], before: [this.#roomId, LAST] } as const;
     for await (const { key, state } of this.#parts.kept.list(QUEUED, place)) {
       const send = new Queued(this.#cancel);
       send.entry = { key: key[1] ?? "", record: state };
       send.hasStored(state.txnId);
-      this.#sends.push(send);
+      left.push(send);
       this.#next = parseInt(send.entry.key) + 1;
     }
-    this.#begin();
+    return left;
   }
 
   /** Adds what is made. A handler waits until it is stored. */

@@ -178,6 +178,19 @@ Deno.test("A queue keeps what can't be encrypted while the server is away, and s
   assertEquals(chunk.filter(({ type }) => type === "m.room.encrypted").map(({ event_id: id }) => id), ids);
 });
 
+Deno.test("A queue of a client that begins without the server waits, too: nobody knows yet whose store it is", async () => {
+  await using here = clientStage();
+  const room = await here.client("bot").createRoom();
+  const away = here.homeserver.faults.add({ kind: "drop" });
+  const bot = here.client("bot", { retry: false, store: new MemoryStore() });
+  const sends = ["1", "2"].map((text) => bot.queue(room).sendText(text));
+  await away.hit();
+  await here.settle();
+  away.remove();
+  await Promise.all(sends.map(({ sent }) => passing(here, sent)));
+  assertEquals(await textsOf(bot, room), ["1", "2"]);
+});
+
 Deno.test("A client without encryption refuses a send to an encrypted room by its queue, and goes on elsewhere", async () => {
   await using here = clientStage();
   const bot = here.client("bot");
