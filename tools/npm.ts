@@ -16,7 +16,8 @@ import { dirname, join, relative } from "node:path/posix";
 import denoJson from "../deno.json" with { type: "json" };
 import { ROOT, run } from "./process.ts";
 
-const OUTPUT = `${ROOT}.cache/npm`;
+/** Where the package is made. */
+export const OUTPUT = `${ROOT}.cache/npm`;
 const PLATFORMS = ["node", "browser"] as const;
 const SOURCES = ["mod.ts", "types.ts", "errors.ts", "src", "third_party", "vodozemac-wasm", "deno.json"];
 const PORT = "src/base/platform/mod.ts";

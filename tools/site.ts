@@ -6,6 +6,7 @@
  */
 
 import { run } from "./process.ts";
+import { writePlayground } from "./site/playground.ts";
 import { writeReference } from "./site/reference.ts";
 
 const SITE = new URL("../site/", import.meta.url).pathname;
@@ -43,6 +44,7 @@ export async function buildSite(): Promise<string> {
   await step("node", `${SITE}node_modules/vitepress/bin/vitepress.js`, "build", SITE);
   const folder = `${SITE}dist/`;
   await writeReference(`${folder}api/`);
+  await writePlayground(`${folder}playground/`);
   return folder;
 }
 

@@ -120,6 +120,7 @@ export default {
     nav: [
       { text: "Start", link: "/docs/start" },
       { text: "Documentation", link: "/docs/" },
+      { text: "Playground", link: "/playground" },
       { text: "API", link: "/api/index.html", target: "_self" },
     ],
     sidebar,

@@ -123,6 +123,7 @@ function siteHead(up: string, entry: string): string {
   <a class="home" href="${up}../index.html">Greenroom</a>
   <a href="${up}../docs/start.html">Start</a>
   <a href="${up}../docs/index.html">Documentation</a>
+  <a href="${up}../playground.html">Playground</a>
   <a href="${up}index.html">API</a>
 </nav><nav class="entries" aria-label="Entries">
   ${entries.join("\n  ")}

@@ -163,6 +163,16 @@ export class Page {
     return result.value;
   }
 
+  /** Waits until a condition holds, looking again with each change of the page. */
+  async until(condition: string): Promise<void> {
+    await this.evaluate(`new Promise((resolve) => {
+      const look = () => { if (${condition}) { watcher.disconnect(); resolve(); } };
+      const watcher = new MutationObserver(look);
+      watcher.observe(document, { subtree: true, childList: true, characterData: true, attributes: true });
+      look();
+    })`);
+  }
+
   /** Types a text where the cursor stands. */
   async type(text: string): Promise<void> {
     await this.#call("Input.insertText", { text });
