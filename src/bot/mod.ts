@@ -27,6 +27,7 @@ export {
   type ArgumentTypes,
   type ArgumentValue,
   type Asking,
+  type BareArgs,
   type BareName,
   type Command,
   COMMAND_DESCRIPTION,

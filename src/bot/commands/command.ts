@@ -69,7 +69,8 @@ export function parsePattern(pattern: string, options: CommandOptions<string>): 
   const words = pattern.trim().split(/\s+/);
   const found = words.findIndex((word) => /^[<[]/.test(word));
   const count = found === -1 ? words.length : found;
-  const [name, rest] = [words.slice(0, count).join(" "), words.slice(count)];
+  const name = words.slice(0, count).join(" ");
+  const rest = found === -1 ? patternsOf(args) : words.slice(count);
   const names = [name, ...aliases].map((each) => each.trim().toLowerCase().replaceAll(/\s+/g, " "));
   for (const each of names) {
     const parts = each.split(" ");
@@ -109,6 +110,14 @@ export function parsePattern(pattern: string, options: CommandOptions<string>): 
   const usage = parameters.map((each, index) => args[each.name] === "flag" ? `[--${each.name}]` : rest[index])
     .join(" ");
   return { name, names, parameters, description, usage, schemas: args, access, isEncryptedOnly, isHidden };
+}
+
+/** The arguments that stand in `args` alone, as a pattern has them. */
+function patternsOf(args: Command["schemas"]): string[] {
+  return Object.entries(args).map(([name, type], index, { length }) => {
+    if (type === "flag") return `[${name}]`;
+    return type === "text" && index === length - 1 ? `<${name}...>` : `<${name}>`;
+  });
 }
 
 /** What a message asks for. */

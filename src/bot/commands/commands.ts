@@ -15,6 +15,7 @@ export {
   type ArgumentTypes,
   type ArgumentValue,
   type Asking,
+  type BareArgs,
   type BareName,
   type CommandOptions,
   type FlagNames,

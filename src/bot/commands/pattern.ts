@@ -55,7 +55,8 @@ export type FlagNames<P extends string, S> = {
 
 /**
  * The arguments of a pattern, by their names: text, or what their schemas and types make of it. Of a pattern
- * without arguments, like `echo`, a list of the words that come after the name; a mention is its ID.
+ * without arguments, like `echo`, those of `args`; without, a list of the words
+ * after the name; a mention is its ID.
  *
  * @example
  * ```ts
@@ -71,14 +72,21 @@ export type FlagNames<P extends string, S> = {
  */
 export type Args<P extends string, S = Record<never, never>> = string extends P
   ? Readonly<Record<string, string | undefined>>
-  : [RequiredNames<P> | OptionalNames<P>] extends [never] ? string[]
+  : [RequiredNames<P> | OptionalNames<P>] extends [never] ? BareArgs<S>
   :
     & { readonly [Name in RequiredNames<P> | FlagNames<P, S>]: ArgumentValue<S, Name> }
     & { readonly [Name in Exclude<OptionalNames<P>, FlagNames<P, S>>]?: ArgumentValue<S, Name> };
 
+/** The arguments of a pattern without any: those that are in `args` alone, else the words. */
+export type BareArgs<S> = [keyof S] extends [never] ? string[]
+  : string extends keyof S ? string[]
+  : { readonly [Name in keyof S]: ArgumentValue<S, Name> };
+
 /** Types of some of a pattern's arguments, or schemas of any library with Standard Schema. */
 export type Schemas<P extends string> = string extends P
   ? Readonly<Record<string, ArgumentSchema | ArgumentType>>
+  : [RequiredNames<P> | OptionalNames<P>] extends [never]
+    ? Readonly<Record<string, ArgumentSchema | ArgumentType>>
   : { readonly [Name in RequiredNames<P> | OptionalNames<P>]?: ArgumentSchema | ArgumentType };
 
 /** Who asks for a command, and where: a context is one. */
@@ -117,7 +125,8 @@ export interface CommandOptions<P extends string, S extends Schemas<P> = Schemas
   /**
    * What checks arguments, and makes something else of the text: a type ({@linkcode ArgumentTypes}), or a
    * schema. What is wrong with an argument is answered, with how the command is used. Default: none, they
-   * are text. A mention of a user or a room is one argument, whatever spaces the name has: its ID.
+   * are text. A mention of a user or a room is one argument, whatever spaces the name has: its ID. If the
+   * pattern has no arguments, these are all, in their order; a `text` at the end takes the rest.
    */
   args?: S;
   /**

@@ -113,6 +113,35 @@ Deno.test("Words of long texts are taken apart in linear time, and the last of v
   }
 });
 
+Deno.test("Arguments that only args names come in its order, and a text at the end is the rest", async () => {
+  await using tester = trying((bot) => {
+    bot.command("repeat", { args: { times: "number", text: "text" } }, (c) => {
+      // deno-lint-ignore no-boolean-literal-for-arguments -- it is how assertType() is called
+      assertType<IsExact<typeof c.args, { readonly times: number; readonly text: string }>>(true);
+      return c.reply(Array.from({ length: c.args.times }, () => c.args.text).join(", "));
+    });
+    bot.command("go", { args: { where: "text", fast: "flag" } }, (c) => {
+      // deno-lint-ignore no-boolean-literal-for-arguments -- it is how assertType() is called
+      assertType<IsExact<typeof c.args, { readonly where: string; readonly fast: boolean }>>(true);
+      return c.reply(`${c.args.where} ${c.args.fast}`);
+    });
+    bot.command("list", { description: "Lists words" }, (c) => c.reply(c.args.join("+")));
+  });
+  const room = await tester.room("alice");
+  await room.say("!repeat 2 tea for two");
+  await room.expect("tea for two, tea for two");
+  await room.say("!repeat twice tea");
+  await room.expect(/times: must be a number/);
+  await room.say("!go home --fast");
+  await room.expect("home true");
+  await room.say("!list a b");
+  await room.expect("a+b");
+  assertEquals(
+    parsePattern("repeat", { args: { times: "number", text: "text" } }).usage,
+    "<times> <text...>",
+  );
+});
+
 Deno.test("The types of arguments: a list without a pattern, else names", () => {
   // deno-lint-ignore no-boolean-literal-for-arguments -- it is how assertType() is called
   assertType<IsExact<Args<"echo">, string[]>>(true);
