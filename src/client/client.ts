@@ -161,6 +161,11 @@ export class Client {
     return operationsOf(this).raw;
   }
 
+  /** Sets them for this client, as tests do. */
+  set raw(raw: RawAPI) {
+    Object.defineProperty(this, "raw", { value: raw, configurable: true, writable: true });
+  }
+
   /**
    * Finds a domain's homeserver.
    *

@@ -157,3 +157,12 @@ Deno.test("What is made over a client has its operations, and its class has none
   assertThrows(() => Client.prototype.whoami, ValueError, "only clients have them");
   assertThrows(() => Client.prototype.raw, ValueError, "only clients have them");
 });
+
+Deno.test("Endpoints that a test puts in the place of client.raw are those of its client alone", async () => {
+  const options = { baseUrl: "https://matrix.example.org", log: false } as const;
+  await using client = new Client(options);
+  await using other = new Client(options);
+  const raw = { ...other.raw };
+  client.raw = raw;
+  assertEquals([client.raw === raw, other.raw === raw], [true, false]);
+});
