@@ -10,6 +10,19 @@ const ENCRYPTED = [{
 }];
 const LINES = Array.from({ length: 25 }, (_, index) => `line ${index}`);
 
+/** A fetch that asks once with a position that Synapse does not know. */
+function forgetful(): typeof globalThis.fetch {
+  let isForgotten = false;
+  return (input, init) => {
+    const url = new URL(input instanceof Request ? input.url : input);
+    const pos = url.searchParams.get("pos");
+    if (isForgotten || pos === null) return fetch(input, init);
+    isForgotten = true;
+    url.searchParams.set("pos", pos.replace(/^\d+/, "987654321"));
+    return fetch(input instanceof Request ? new Request(url, input) : url, init);
+  };
+}
+
 for (const ways of [["sliding", "sliding"], ["classic", "sliding"], ["sliding", "classic"]] as const) {
   synapseTest(
     `A bot that syncs by ${ways.join(" and then ")} sync gets each event once, encrypted ones too`,
@@ -21,11 +34,13 @@ for (const ways of [["sliding", "sliding"], ["classic", "sliding"], ["sliding", 
       await using person = client(alice, {});
       const store = new MemoryStore();
       const received: string[] = [];
+      let anew = 0;
+      let isForgetful = false;
       const pass = async (
         sync: "classic" | "sliding",
         act?: (bot: Client) => Promise<void>,
       ): Promise<number> => {
-        await using made = client(bot, { store, sync });
+        await using made = client(bot, { store, sync, ...(isForgetful ? { fetch: forgetful() } : {}) });
         let counts = 0;
         made.on("DEVICE_OTK_COUNT", ({ signed_curve25519 }) => void (counts = signed_curve25519));
         made.on("m.room.message", ({ content }) => void received.push(content.body));
@@ -33,6 +48,7 @@ for (const ways of [["sliding", "sliding"], ["classic", "sliding"], ["sliding", 
           "JOIN",
           ({ state_key }) => void received.push(`${state_key === bot.userId ? "bot" : "other"} joins`),
         );
+        made.on("SYNC_ERRORED", () => void anew++);
         made.on("com.example.cue", ({ content }) => void received.push(`cue ${content.act}`));
         await made.syncOnce();
         await act?.(made);
@@ -53,8 +69,11 @@ for (const ways of [["sliding", "sliding"], ["classic", "sliding"], ["sliding", 
       await person.sendText(room, "a secret");
       for (const line of LINES) await person.sendText(clear, line);
       await cue(2);
+      isForgetful = first === second;
       const counts = await pass(second);
+      isForgetful = false;
       assert(counts > 0, "keys are counted");
+      assertEquals(anew, second === "sliding" ? 1 : 0);
       assertEquals(received.toSorted(), ["a secret", "cue 2", ...LINES].toSorted());
       assertEquals(received.filter((text) => text.startsWith("line")), LINES);
       received.length = 0;
