@@ -26,7 +26,8 @@ export interface SlidingPlace {
   readonly isBehind: boolean;
 }
 
-const PREFIX = "sliding:";
+/** What the token of a place begins with. */
+export const PREFIX = "sliding:";
 
 /** Writes a place as a token. */
 function slidingToken({ pos, toDevice = "", isBehind }: SlidingPlace): SyncToken {

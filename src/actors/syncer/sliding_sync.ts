@@ -19,6 +19,7 @@ import type { JsonObject } from "../../types/json.ts";
 import {
   classicResponse,
   classicToken,
+  PREFIX,
   type SlidingPlace,
   slidingPlace,
   TO_DEVICE_LIMIT,
@@ -58,8 +59,9 @@ export class SyncWays implements Pick<SyncRequests, "sync" | "getMessages"> {
   /** Asks what is new since a place, which either sync has written. */
   readonly sync: SyncRequests["sync"] = async (options = {}) => {
     const { since } = options;
-    const place = slidingPlace(since);
     const { api, sync } = this.#options;
+    if (sync === "classic" && since?.startsWith(PREFIX) !== true) return await api.sync(options); // the usual case
+    const place = slidingPlace(since);
     // The classic token of a place is ahead of messages to the device that have not come yet.
     if (sync === "sliding" || place?.isBehind === true) return await this.#slide(place, options);
     return await api.sync({ ...options, since: classicToken(since) });

@@ -32,7 +32,7 @@ function toBase64(this: Uint8Array, { alphabet = "base64", omitPadding = false }
     binary += String.fromCharCode(...this.subarray(at, at + STEP));
   }
   const text = btoa(binary);
-  const padded = omitPadding ? text.replace(/=+$/, "") : text;
+  const padded = omitPadding ? text.replace(/={1,2}$/, "") : text;
   return alphabet === "base64" ? padded : padded.replaceAll("+", "-").replaceAll("/", "_");
 }
 
