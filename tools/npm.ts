@@ -24,6 +24,7 @@ const PORT = "src/base/platform/mod.ts";
 /** What one platform has, by the end of the other's. */
 const ONLY: Readonly<Record<string, (typeof PLATFORMS)[number]>> = {
   "./cli": "node",
+  "./store/indexeddb": "browser",
   "./store/sqlite": "node",
 };
 /** Deno's own database. */
@@ -66,6 +67,7 @@ async function bundle(platform: Platform, folder: string): Promise<string[]> {
   const port = join(folder, PORT);
   const text = await Deno.readTextFile(`${ROOT}${PORT}`);
   await Deno.writeTextFile(port, text.replace('"./deno.ts"', `"./${platform}.ts"`));
+  if (platform === "browser") await replaceForBrowsers(folder);
   const target = join(OUTPUT, platform);
   const libraries = Object.entries(denoJson.imports as Record<string, string>)
     .filter(([, at]) => at.startsWith("npm:")).flatMap((
@@ -80,6 +82,18 @@ async function bundle(platform: Platform, folder: string): Promise<string[]> {
   const files = await filesIn(target, ".js");
   if (platform === "browser") { for (const file of files) await keepScopes(file); }
   return files;
+}
+
+/** The suites for stores take `node:assert` for granted, and a bot's store is in IndexedDB. */
+async function replaceForBrowsers(folder: string): Promise<void> {
+  for (const file of await filesIn(join(folder, "src/testing/conformance"), ".ts")) {
+    const text = await Deno.readTextFile(file);
+    const there = '"../../base/platform/browser_assert.ts"';
+    await Deno.writeTextFile(file, text.replaceAll(/"node:(?:assert|util)"/g, there));
+  }
+  const lazy = join(folder, "src/bot/lazy_store.ts");
+  const text = (await Deno.readTextFile(lazy)).replaceAll(/store\/(?:sqlite|kv)\.ts/g, "store/indexeddb.ts");
+  await Deno.writeTextFile(lazy, text.replaceAll(/(?:Sqlite|Kv)Store/g, "IndexedDbStore"));
 }
 
 async function filesIn(folder: string, end: string): Promise<string[]> {

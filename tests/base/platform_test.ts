@@ -1,4 +1,12 @@
-import { assert, assertEquals, assertFalse, assertInstanceOf, assertThrows } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertFalse,
+  assertInstanceOf,
+  assertRejects,
+  assertThrows,
+} from "@std/assert";
+import * as suites from "../../src/base/platform/browser_assert.ts";
 import { platform as browser } from "../../src/base/platform/browser.ts";
 import { platform as deno } from "../../src/base/platform/deno.ts";
 import { addNewerLanguage } from "../../src/base/platform/newer_language.ts";
@@ -158,4 +166,30 @@ Deno.test("A scope of browsers holds until the first await, and in the methods o
     assertEquals(scope.run("two", () => scoped.where()), ["secret", "two"]);
   });
   assertEquals(browser.inScope(thing), thing);
+});
+
+Deno.test("The assertions of suites in browsers hold and fail as those of Node", async () => {
+  const one = { a: [new Map([["k", Uint8Array.of(1)]]), new Set(["a", "b"]), new Date(1), /x/g, NaN] };
+  const same = { a: [new Map([["k", Uint8Array.of(1)]]), new Set(["b", "a"]), new Date(1), /x/g, NaN] };
+  assert(suites.isDeepStrictEqual(one, same));
+  suites.deepStrictEqual(one, same);
+  for (
+    const [left, right] of [[[1], ["1"]], [{ a: undefined }, {}], [0, -0], [new Set([1]), new Set([2])], [
+      [],
+      {},
+    ]]
+  ) {
+    assertThrows(() => suites.deepStrictEqual(left, right), Error, "is not");
+  }
+  suites.ok(1);
+  suites.strictEqual(NaN, NaN);
+  suites.notStrictEqual(0, -0);
+  assertThrows(() => suites.ok(0));
+  assertThrows(() => suites.strictEqual(1, 2));
+  assertThrows(() => suites.notStrictEqual(1, 1));
+  assertThrows(() => suites.fail("why"), Error, "why");
+  await suites.rejects(() => Promise.reject(new TypeError("no")), TypeError);
+  await suites.rejects(Promise.reject(new TypeError("no")), /no/);
+  await assertRejects(() => suites.rejects(Promise.resolve()), Error, "did not reject");
+  await assertRejects(() => suites.rejects(Promise.reject(new TypeError("no")), RangeError));
 });

@@ -18,4 +18,5 @@ export {
   type StoreLock,
   type StoreMutation,
 } from "./store.ts";
+export { decodeKey, encodeKey, endOfRange } from "./byte_keys.ts";
 export { MemoryStore } from "./memory_store.ts";

@@ -14,6 +14,8 @@ import { checkOptions, type OptionNames } from "../../errors/known_names.ts";
 import { StoreInUseError } from "../../errors/store_error.ts";
 import { ValueError } from "../../errors/matrix_error.ts";
 import {
+  encodeKey,
+  endOfRange,
   isEncodable,
   type Store,
   type StoreCheck,
@@ -24,7 +26,7 @@ import {
   type StoreMutation,
 } from "../base/mod.ts";
 import { attempt, prepareDatabase, refuseOthers, type SqliteAction, toStoreError } from "./schema.ts";
-import { encoded, encodeKey, endOfRange, SqliteRows } from "./rows.ts";
+import { encoded, SqliteRows } from "./rows.ts";
 import { SqliteLog } from "./log.ts";
 
 /** How long the thread waits for another process that writes, in milliseconds; then all else goes on meanwhile. */

@@ -2,7 +2,7 @@ import { assert, assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
 import { StoreFormatError } from "../../../src/errors/store_error.ts";
 import { compareKeys } from "../support/compare_keys.ts";
-import { decodeKey, encodeKey, endOfRange } from "../../../src/store/sqlite/rows.ts";
+import { decodeKey, encodeKey, endOfRange } from "../../../src/store/base/mod.ts";
 
 /** Characters of each length, and both edges of what UTF-8 leaves out. */
 const unit = fc.constantFrom(
