@@ -403,4 +403,7 @@ export class Appservice {
 hintAt(Appservice.prototype, "an application service", APPSERVICE_HINTS);
 
 /** @internal Names of other libraries, for the compiler. */
-export interface Appservice extends Hints<typeof APPSERVICE_HINTS> {}
+export interface AppserviceHints extends Hints<typeof APPSERVICE_HINTS> {}
+
+/** What other libraries call it is refused with the name that it has here. */
+export interface Appservice extends AppserviceHints {}

@@ -742,7 +742,13 @@ hintAt(BotTester, "BotTester", { create: "new BotTester((options) => new Bot(opt
 hintAt(TestRoom.prototype, "a room of a tester", TEST_ROOM_HINTS);
 
 /** @internal Names of other tests, for the compiler. */
-export interface BotTester extends Hints<typeof BOT_TESTER_HINTS> {}
+export interface BotTesterHints extends Hints<typeof BOT_TESTER_HINTS> {}
+
+/** What other libraries call it is refused with the name that it has here. */
+export interface BotTester extends BotTesterHints {}
 
 /** @internal Names of clients, for the compiler. */
-export interface TestRoom extends Hints<typeof TEST_ROOM_HINTS> {}
+export interface TestRoomHints extends Hints<typeof TEST_ROOM_HINTS> {}
+
+/** What other libraries call it is refused with the name that it has here. */
+export interface TestRoom extends TestRoomHints {}

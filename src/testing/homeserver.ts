@@ -479,10 +479,16 @@ hintAt(Homeserver.prototype, "a homeserver for tests", HOMESERVER_HINTS);
 hintAt(Homeserver, "Homeserver", { start: "new Homeserver()", listen: "new Homeserver(), and its listen()" });
 
 /** @internal Names of other tests, for the compiler. */
-export interface Homeserver extends Hints<typeof HOMESERVER_HINTS> {}
+export interface HomeserverHints extends Hints<typeof HOMESERVER_HINTS> {}
+
+/** What other libraries call it is refused with the name that it has here. */
+export interface Homeserver extends HomeserverHints {}
 
 /** @internal What clients of a user do, for the compiler. */
-export interface TestUser extends Hints<typeof TEST_USER_HINTS> {}
+export interface TestUserHints extends Hints<typeof TEST_USER_HINTS> {}
+
+/** What other libraries call it is refused with the name that it has here. */
+export interface TestUser extends TestUserHints {}
 
 function bearerOf({ headers, url }: RawRequest): string {
   return headers.get("authorization")?.replace(/^Bearer /, "") ?? url.searchParams.get("access_token") ?? "";

@@ -19,41 +19,14 @@ const specifiers = new Map(
   ]),
 );
 
-/**
- * Copies the sources into a folder, for `deno doc` to read. It leaves out a class if an interface that
- * is merged with it is internal, as those of names from other libraries are: in the copy they are not.
- */
-async function copySources(folder: string): Promise<void> {
-  const copy = async (path: string): Promise<void> => {
-    if ((await Deno.stat(ROOT + path)).isDirectory) {
-      await Deno.mkdir(folder + path);
-      for await (const { name } of Deno.readDir(ROOT + path)) await copy(`${path}/${name}`);
-    } else if (path.endsWith(".ts")) {
-      const source = await Deno.readTextFile(ROOT + path);
-      await Deno.writeTextFile(folder + path, source.replaceAll("/** @internal Names of ", "/** Names of "));
-    } else await Deno.copyFile(ROOT + path, folder + path);
-  };
-  const entries = Object.values(denoJson.exports).filter((path) => !path.startsWith("./src/"));
-  for (const path of ["deno.json", "deno.lock", "src", ...entries]) await copy(path);
-  for (const path of ["third_party", "vodozemac-wasm", "examples"]) {
-    await Deno.symlink(ROOT + path, folder + path);
-  }
-}
-
 /** Writes the reference into a folder. */
 export async function writeReference(folder: string): Promise<void> {
-  const sources = await Deno.makeTempDir();
-  try {
-    await copySources(`${sources}/`);
-    const { success, stderr } = await new Deno.Command(Deno.execPath(), {
-      args: ["doc", "--html", "--name=Greenroom", `--output=${folder}`, ...Object.values(denoJson.exports)],
-      cwd: sources,
-      stdout: "null",
-    }).output();
-    if (!success) throw new Error(`Cannot write the reference: ${new TextDecoder().decode(stderr)}`);
-  } finally {
-    await Deno.remove(sources, { recursive: true });
-  }
+  const { success, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: ["doc", "--html", "--name=Greenroom", `--output=${folder}`, ...Object.values(denoJson.exports)],
+    cwd: ROOT,
+    stdout: "null",
+  }).output();
+  if (!success) throw new Error(`Cannot write the reference: ${new TextDecoder().decode(stderr)}`);
   await Deno.copyFile(STYLE, `${folder}site.css`);
   await Deno.copyFile(THEME, `${folder}darkmode_toggle.js`);
   await dress(folder, "");

@@ -579,7 +579,10 @@ export class BotRoom {
 hintAt(BotRoom.prototype, "a room", ROOM_HINTS);
 
 /** @internal Names of other libraries, for the compiler. */
-export interface BotRoom extends Hints<typeof ROOM_HINTS> {}
+export interface BotRoomHints extends Hints<typeof ROOM_HINTS> {}
+
+/** What other libraries call it is refused with the name that it has here. */
+export interface BotRoom extends BotRoomHints {}
 
 /** Makes rooms to speak in outside of functions, and keeps the order of each. */
 export class BotRooms {

@@ -344,5 +344,8 @@ export class EventContext<E extends MatrixEvent = MatrixEvent, Arguments = unkno
 hintAt(EventContext.prototype, "a context", EVENT_HINTS);
 
 /** @internal Names of other libraries, for the compiler. */
+export interface EventContextHints extends Hints<typeof EVENT_HINTS> {}
+
+/** What other libraries call it is refused with the name that it has here. */
 export interface EventContext<E extends MatrixEvent = MatrixEvent, Arguments = unknown>
-  extends Hints<typeof EVENT_HINTS> {}
+  extends EventContextHints {}

@@ -438,7 +438,10 @@ RoomContext.prototype.session = new Proxy(RoomContext.prototype.session, {
 Object.freeze(RoomContext.prototype.session);
 
 /** @internal Names of other libraries, for the compiler. */
-export interface RoomContext extends Hints<typeof ROOM_CONTEXT_HINTS> {}
+export interface RoomContextHints extends Hints<typeof ROOM_CONTEXT_HINTS> {}
+
+/** What other libraries call it is refused with the name that it has here. */
+export interface RoomContext extends RoomContextHints {}
 
 /** Who asked for what a function does, and the event that it is about. */
 interface Asked {
@@ -556,7 +559,10 @@ export class ContextRoom extends RoomContext {
 hintAt(ContextRoom.prototype, "a room", CONTEXT_ROOM_HINTS);
 
 /** @internal Names of other libraries, for the compiler. */
-export interface ContextRoom extends Hints<typeof CONTEXT_ROOM_HINTS> {}
+export interface ContextRoomHints extends Hints<typeof CONTEXT_ROOM_HINTS> {}
+
+/** What other libraries call it is refused with the name that it has here. */
+export interface ContextRoom extends ContextRoomHints {}
 
 /**
  * The time of a reminder, in milliseconds since the epoch.

@@ -38,7 +38,10 @@ export interface WriteOptions {
 }
 
 /** @internal Names of other libraries, for the compiler. */
-export interface WriteOptions extends Hints<typeof WRITE_HINTS> {}
+export interface WriteOptionsHints extends Hints<typeof WRITE_HINTS> {}
+
+/** What other libraries call it is refused with the name that it has here. */
+export interface WriteOptions extends WriteOptionsHints {}
 
 /** Options of {@linkcode BotRoom.send}. */
 export interface BotSendOptions extends WriteOptions {
