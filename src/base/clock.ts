@@ -32,7 +32,7 @@ export interface Clock {
 /** The machine's own clock. */
 export const systemClock: Clock = {
   now: () => Date.now(),
-  delay: (ms, { signal } = {}) => delay(ms, { signal }), // by what it makes of `persistent` Deno finds no timer
+  delay: (ms, { signal } = {}) => delay(ms, { signal }),
 };
 
 /** The longest time that a timer can wait, in milliseconds: it does not wait for a longer one. */

@@ -70,7 +70,9 @@ export class HandlerCall {
     context: Context,
   ): unknown {
     listen();
-    return calls.run(this, () => handler(event, given(context)));
+    const { inScope } = platform;
+    if (inScope === undefined || !isObject(context)) return calls.run(this, handler, event, context);
+    return calls.run(this, () => handler(event, inScope(context)));
   }
 
   /** Whether something was begun that has not ended. */
@@ -125,9 +127,8 @@ export class HandlerCall {
   }
 }
 
-/** What a handler is given, in the scope of its call. */
-function given<Context>(context: Context): Context {
-  return typeof context === "object" && context !== null ? platform.inScope(context) : context;
+function isObject<Value>(value: Value): value is Value & object {
+  return typeof value === "object" && value !== null;
 }
 
 /** The call that the caller is inside of. */

@@ -71,7 +71,7 @@ Deno.test("Whatever is made refuses options that there are not, and names the ne
   for (
     const [open, text] of [
       [() => SqliteStore.open(":memory:", given({ patient: 1 })), "did you mean patience?"],
-      [() => SqliteStore.open(given({ path: "x" })), "name a file"],
+      [() => SqliteStore.open(given({ path: "x" })), "give the path of a file"],
       [() => KvStore.open(":memory:", given({ acessToken: "x" })), "did you mean accessToken?"],
       [() => importDevice(store, new ReadableStream(), given({ keys: 1 })), "did you mean key?"],
       [() => Client.discover("localhost", given({ fetsh: fetch })), "did you mean fetch?"],

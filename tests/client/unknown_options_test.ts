@@ -56,6 +56,7 @@ const BY_TYPE_ALONE = [
   "SealedStore.list",
   "KvStore.list",
   "SqliteStore.list",
+  "IndexedDbStore.list",
   "BotHost.start", // what a bot of another kind has, to be run and tried
   "TestedBot.start",
   "StateStore.setMembers", // what the client itself does with answers

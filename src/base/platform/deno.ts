@@ -52,12 +52,12 @@ export const platform: Platform = {
   // deno-lint-ignore no-process-global -- it is there; to import it would have every program load it
   cryptoNow: () => process.getBuiltinModule("node:crypto"),
   hasDenoKv: () => typeof Deno.openKv === "function",
-  inScope: (value) => value,
+  inScope: undefined,
   serialize,
   deserialize,
   isProxy,
   inspect: (value, options) => Deno.inspect(value, options),
-  nextTask: (call) => void setImmediate(call),
+  nextTask: setImmediate,
   unref: (timer) => Deno.unrefTimer?.(timer as number),
   onUnawaited: (saw) =>
     globalThis.addEventListener("unhandledrejection", (event) => {

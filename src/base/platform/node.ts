@@ -63,12 +63,12 @@ export const platform: Platform = {
   crypto: () => Promise.resolve(crypto),
   cryptoNow: () => crypto,
   hasDenoKv: () => false,
-  inScope: (value) => value,
+  inScope: undefined,
   serialize,
   deserialize,
   isProxy: types.isProxy,
   inspect: (value, options) => inspect(value, options),
-  nextTask: (call) => void setImmediate(call),
+  nextTask: setImmediate,
   unref: (timer) => void (timer as { unref?: () => void }).unref?.(),
   onUnawaited: (saw) =>
     void process.on("unhandledRejection", (reason) => {

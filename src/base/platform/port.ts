@@ -117,9 +117,9 @@ export interface Platform {
   cryptoNow(): PlatformCrypto;
   /**
    * An object for a handler: where no scope outlives an `await`, its methods bring the scope in which this was
-   * called; else the same object.
+   * called. Undefined where scopes outlive it.
    */
-  inScope<Value extends object>(value: Value): Value;
+  readonly inScope: (<Value extends object>(value: Value) => Value) | undefined;
   /** Whether Deno KV is there. */
   hasDenoKv(): boolean;
   /** Plain data as bytes, of which the first is 0xFF. */

@@ -103,6 +103,7 @@ export async function syncerStage(options: SyncerStageOptions = {}): Promise<Syn
     log,
   });
   const syncer = spawnSyncer({
+    isSliding: false,
     requests: {
       sync(options = {}) {
         const answer = answers[asked.push(options) - 1];
