@@ -63,7 +63,7 @@ export interface SlidingContext {
   /** Up to where messages to the device had come before. */
   readonly toDevice: string | undefined;
   /** How many one-time keys the server has left; undefined: nobody has asked. */
-  readonly counts: { [algorithm: string]: number } | undefined;
+  readonly counts: Readonly<Record<string, number>> | undefined;
 }
 
 /** The answer of the classic sync that says the same. */

@@ -9,7 +9,13 @@
  */
 
 import type { AllAPI } from "../../api/api.ts";
-import { askSliding, freshFilter, SLIDING_SYNC, type SyncOptions } from "../../api/server/server.ts";
+import {
+  askSliding,
+  freshFilter,
+  SLIDING_SYNC,
+  type SlidingResponse,
+  type SyncOptions,
+} from "../../api/server/server.ts";
 import type { Session } from "../../api/http/mod.ts";
 import { MatrixRequestError } from "../../errors/request_error.ts";
 import { PresenceState } from "../../types/enums.ts";
@@ -39,6 +45,10 @@ export interface SyncWaysOptions {
   readonly isEncrypted: boolean;
 }
 
+/** Numbers of keys by their algorithm. */
+type KeyCounts = Readonly<Record<string, number>>;
+
+const KEYS = "signed_curve25519";
 /** The name of the connection: a device has one. */
 const CONNECTION = "greenroom";
 /** Every room: those outside are not shown, nor does the server wake for them. */
@@ -50,6 +60,8 @@ const TIMELINE_LIMIT = 10;
 export class SyncWays implements Pick<SyncRequests, "sync" | "getMessages"> {
   readonly #options: SyncWaysOptions;
   #isSupported = false;
+  /** How many one-time keys the server has had: lately, and before that. */
+  #counts: readonly [last?: KeyCounts, before?: KeyCounts] = [];
 
   /** @param options What it works with. */
   constructor(options: SyncWaysOptions) {
@@ -78,14 +90,14 @@ export class SyncWays implements Pick<SyncRequests, "sync" | "getMessages"> {
 
   async #slide(place: SlidingPlace | undefined, options: SyncOptions): Promise<SyncResponse> {
     const { since, timeout = 0, signal } = options;
-    const { api, session, isEncrypted } = this.#options;
+    const { session, isEncrypted } = this.#options;
     await this.#checkSupport(signal);
     if (since !== undefined && place === undefined) await this.#leaveClassic(since, signal);
     const wait = place?.isBehind === true ? 0 : timeout;
     const body = { conn_id: CONNECTION, lists: LISTS, extensions: extensions(place) };
     try {
       const answer = await askSliding(session, { pos: place?.pos, timeout: wait, body, signal });
-      const counts = isEncrypted ? await api.uploadKeys({ signal }) : undefined;
+      const counts = isEncrypted ? await this.#countKeys(answer, signal) : undefined;
       return classicResponse(answer, { own: session.mxid, toDevice: place?.toDevice, counts });
     } catch (error) {
       if (!isUnknownPosition(error) || place === undefined) throw error;
@@ -94,6 +106,24 @@ export class SyncWays implements Pick<SyncRequests, "sync" | "getMessages"> {
         cause: error,
       });
     }
+  }
+
+  /**
+   * Counts the one-time keys by uploading none. Who takes one sends a message with it: until one comes, and the
+   * number stands still, it is as it was.
+   */
+  async #countKeys(
+    { extensions = {} }: SlidingResponse,
+    signal: AbortSignal | undefined,
+  ): Promise<KeyCounts> {
+    const [last, before] = this.#counts;
+    const { to_device: messages } = extensions as { readonly to_device?: { readonly events?: unknown } };
+    const mayHaveChanged = last?.[KEYS] !== before?.[KEYS] || !Array.isArray(messages?.events) ||
+      messages.events.length > 0;
+    if (last !== undefined && !mayHaveChanged) return last;
+    const counted = await this.#options.api.uploadKeys({ signal });
+    this.#counts = [counted, last];
+    return counted;
   }
 
   async #checkSupport(signal: AbortSignal | undefined): Promise<void> {
