@@ -122,10 +122,10 @@ export class MalformedContentError extends MatrixError {
 }
 
 /**
- * Deno was started without a permission that the client, or its store, needs; the message names the
- * flag.
+ * Deno was started without a permission that the client, or its store, needs, and the message names the flag. Or
+ * a page's Content-Security-Policy forbids what encryption needs, and the message names what to allow.
  *
- * Mend: Start Deno with the flag that the message names.
+ * Mend: Start Deno with the flag that the message names, or allow in the page's policy what it names.
  */
 export class MissingPermissionError extends MatrixError {
   /** Always `MISSING_PERMISSION`. */

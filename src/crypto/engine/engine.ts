@@ -11,6 +11,7 @@
 import { platform } from "../../base/platform/mod.ts";
 import { elapsed } from "../../base/clock.ts";
 import { DeviceConflictError } from "../../errors/encryption_error.ts";
+import { MissingPermissionError } from "../../errors/matrix_error.ts";
 import type { MessageEvent } from "../../types/events/event.ts";
 import type { RoomID, UserID } from "../../types/ids.ts";
 import type { DeviceAlarm } from "../../types/api/device_keys.ts";
@@ -326,7 +327,16 @@ export class LivingVodozemac {
   }
 
   static async load(options: LivingVodozemacOptions): Promise<LivingVodozemac> {
-    return new LivingVodozemac(options, await Vodozemac.load());
+    try {
+      return new LivingVodozemac(options, await Vodozemac.load());
+    } catch (error) {
+      if (!(error instanceof WebAssembly.CompileError)) throw error;
+      throw new MissingPermissionError(
+        "Cannot encrypt: this page may not compile WebAssembly; add 'wasm-unsafe-eval' to script-src of its " +
+          "Content-Security-Policy",
+        { cause: error },
+      );
+    }
   }
 
   /** The instance, to be read at each use. */
