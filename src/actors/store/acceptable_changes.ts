@@ -100,15 +100,20 @@ export async function acceptableChanges(
   return { changes: accepted, refused: [...refused].map(({ key }) => key.slice(prefix.length)) };
 }
 
-/** The changes with the parts of those that were refused in their place; the same if none has parts. */
+/**
+ * The changes with the parts of those that were refused in their place; the same if none has parts. What
+ * another change sets is newer than a part, and is not set by one.
+ */
 async function divide(
   changes: readonly StoreMutation[],
   refused: ReadonlySet<StoreMutation>,
   parts: RefusedCommit["parts"],
 ): Promise<readonly StoreMutation[]> {
   const divided = new Map<StoreMutation, readonly StoreMutation[]>();
+  const isSet = new Set(changes.map(({ type, key }) => type === "set" && JSON.stringify(key)));
   for (const change of refused) {
-    const some = await parts.get(change)?.();
+    const all = await parts.get(change)?.();
+    const some = all?.filter(({ key }) => !isSet.has(JSON.stringify(key)));
     if (some !== undefined) divided.set(change, [{ type: "delete", key: change.key }, ...some]);
   }
   return divided.size === 0 ? changes : changes.flatMap((change) => divided.get(change) ?? [change]);

@@ -17,11 +17,12 @@ import { set, type StoreWriter } from "./writer.ts";
 const MAX_SIZE = 200_000;
 /** What is nested deeper counts as so large: stores take more time for it. */
 const MAX_DEPTH = 32;
-/** How much is remembered, in characters, with some for each pack beside its events. */
+/** The size of all packs that are remembered, in characters. */
 const REMEMBERED = 4_000_000;
+/** What a pack counts for there beside its events. */
 const EACH = 1_000;
 
-/** State in the order in which it took effect; an event may come after another in whose place it is. */
+/** Events of a room's state. Of several for the same piece of it, the last one counts. */
 export type Pack = readonly StoredState[];
 
 /**

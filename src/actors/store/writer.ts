@@ -217,8 +217,12 @@ export class StoreWriter {
   }
 
   /**
-   * A change that is made by parts if the store refuses it as a whole, and its record is removed. Only for records
-   * that others fill.
+   * Says what to do if the store refuses a change: delete its record, and make smaller changes instead. Only for
+   * records that a commit can go without.
+   *
+   * @param mutation The change.
+   * @param parts Makes the smaller changes.
+   * @returns The same change.
    */
   divisible(mutation: StoreMutation, parts: Parts): StoreMutation {
     this.#parts.set(mutation, parts);

@@ -7,7 +7,8 @@ import type { StoredState } from "../../../src/store/device/records.ts";
 import { TestClock } from "../../../src/testing/mod.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
 import { complaintsIn, recordingLogger } from "../kernel/support.ts";
-import { member, message, ROOM, state } from "../support/events.ts";
+import { member, ROOM, state } from "../support/events.ts";
+import { redactionsOf } from "../support/packs.ts";
 
 const topic = (id: string) => state("m.room.topic", { topic: id }, { event_id: id });
 const name = (id: string) => state("m.room.name", { name: id }, { event_id: id });
@@ -89,16 +90,21 @@ Deno.test("State that is newer than a pack stays, if the store refuses the pack 
   await device.commit([create, ...MEMBERS, topic("$old"), name("$shame")]);
   await device.commit([topic("$new")]);
   kv.refuses = isPack;
-  const redaction = message("why", {
-    type: "m.room.redaction",
-    redacts: "$shame",
-    content: { redacts: "$shame" },
-  });
-  await device.commit([], { redactions: [redaction] as unknown as RoomChange["redactions"] });
+  await device.commit([], { redactions: redactionsOf("$shame") });
   const left = ["$create", ...IDS, "$shame", "$new"];
   assertEquals(await idsNowAndLater(kv, device), [left, left]);
   const text = JSON.stringify(await Array.fromAsync(kv.list([])));
   assertEquals([text.includes('"name":"$shame"'), text.includes('"topic":"$old"')], [false, false]);
+});
+
+Deno.test("State that comes with what redacts a pack replaces that of the pack, if the store refuses the pack", async () => {
+  const kv = new PickyStore();
+  await using device = await opened(kv);
+  await device.commit([create, ...MEMBERS, topic("$old"), name("$shame")]);
+  kv.refuses = isPack;
+  await device.commit([topic("$new")], { redactions: redactionsOf("$shame") });
+  const left = ["$create", ...IDS, "$shame", "$new"];
+  assertEquals(await idsNowAndLater(kv, device), [left, left]);
 });
 
 Deno.test("State of an earlier stay is replaced, though the store refuses the pack", async () => {
