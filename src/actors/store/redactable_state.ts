@@ -86,7 +86,8 @@ export class RedactableState implements RoomState {
     const events = [...changed.values(), ...stored.filter((event) => !changed.has(nameOf(event)))];
     const redacted = events.flatMap((event) => redacts.from(event) ?? []);
     if (which === "stored" || redacted.length > 0) {
-      await this.erase(roomId, redacts.ids, mutations);
+      const own = new Set(state.map(({ event_id }) => event_id));
+      await this.erase(roomId, which === "stored" ? redacts.ids : redacts.ids.intersection(own), mutations);
       this.set(roomId, redacted, mutations);
     }
     return redacted;

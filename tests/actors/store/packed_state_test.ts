@@ -185,3 +185,13 @@ Deno.test("What a room has is known after its packs have changed", async () => {
   assertEquals((await device.ids()).length, 7);
   assertEquals(await device.get("m.room.topic"), "$2");
 });
+
+Deno.test("In a room that was left, what a response redacts beside its own state stays in the pack", async () => {
+  const kv = new CountingStore();
+  await using device = await opened(kv);
+  await device.commit([...MEMBERS, topic("$topic"), state("m.room.name", {}, { event_id: "$name" })]);
+  await device.commit([], { membership: "leave" });
+  const redactions = redactionsOf("$new", "$name");
+  await device.commit([topic("$new")], { membership: "leave", redactions });
+  assertEquals([await device.get("m.room.topic"), await device.get("m.room.name")], ["$new", "$name"]);
+});
