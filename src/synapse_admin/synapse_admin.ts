@@ -327,6 +327,7 @@ export class SynapseAdmin {
    * @param userId The user.
    * @param options In which rooms, why, how many in each, and request options.
    * @returns The ID of the work, for {@linkcode SynapseAdmin.getUserRedaction}.
+   * @throws {ValueError} If `rooms` is given and empty: Synapse would take all rooms.
    * @example
    * ```ts
    * import type { SynapseAdmin } from "@greenroom/matrix/synapse-admin";
@@ -339,11 +340,16 @@ export class SynapseAdmin {
    */
   async redactUserEvents(
     userId: UserID,
-    { rooms = [], reason, limit, ...options }: RedactUserEventsOptions = {},
+    { rooms, reason, limit, ...options }: RedactUserEventsOptions = {},
   ): Promise<string> {
     checkInteger("limit", limit, 1);
-    for (const roomId of rooms) checkIdentifier("roomId", roomId);
-    const body = { rooms, reason, limit };
+    if (rooms !== undefined && (!Array.isArray(rooms) || rooms.length === 0)) {
+      throw new ValueError(
+        "Cannot redactUserEvents: rooms must be an array of room IDs that is not empty; leave it out for all rooms",
+      );
+    }
+    for (const roomId of rooms ?? []) checkIdentifier("roomId", roomId);
+    const body = { rooms: rooms ?? [], reason, limit }; // to Synapse, an empty list is all rooms
     return await this.#http[CALL](ENDPOINTS.redactUserEvents, { path: { userId }, body }, options);
   }
 

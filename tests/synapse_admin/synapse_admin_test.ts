@@ -64,6 +64,25 @@ Deno.test("SynapseAdmin refuses what is no user, room, file or change, and sends
   assertEquals(lines(), []);
 });
 
+Deno.test("redactUserEvents() redacts in all rooms only where none are given", async () => {
+  const { admin: synapse, lines } = admin({ "*": { redact_id: "1" } });
+  for (const rooms of [[], null, ROOM, new Set([ROOM])]) {
+    await assertRejects(
+      () => synapse.redactUserEvents(USER, { rooms: rooms as never }),
+      ValueError,
+      "rooms",
+      JSON.stringify(rooms),
+    );
+  }
+  assertEquals(lines(), []);
+  await synapse.redactUserEvents(USER, { rooms: undefined });
+  await synapse.redactUserEvents(USER, { rooms: [ROOM] });
+  assertEquals(lines(), [
+    `POST ${V1}/user/${USER}/redact {"rooms":[]}`,
+    `POST ${V1}/user/${USER}/redact {"rooms":["${ROOM}"]}`,
+  ]);
+});
+
 Deno.test("SynapseAdmin checks what Synapse answers, and leaves out users who are none", async () => {
   const { admin: synapse } = admin({
     "GET /_synapse/admin/v2/users": { users: [user, { name: 1 }], total: 2 },
