@@ -99,13 +99,7 @@ const CLIENT: OptionNames<ClientOptions> = {
   ...HTTP_OPTIONS,
   ...{ api: true, mxid: true, deviceId: true, store: true, lease: true, wake: true },
   ...{ encryption: true, encryptionBlacklist: true },
-  ...{
-    fillMemberEventCallback: true,
-    deliver: true,
-    maxPendingHandlers: true,
-    closeTimeout: true,
-    sync: true,
-  },
+  ...{ fillMemberEventCallback: true, deliver: true, maxPendingHandlers: true, closeTimeout: true },
 };
 
 const LEASE: OptionNames<ClientLeaseOptions> = { duration: true, held: true, owner: true };

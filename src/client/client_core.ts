@@ -26,7 +26,7 @@ import {
   type StoreHandlers,
   storeOpener,
 } from "../actors/store/mod.ts";
-import { spawnSyncer, type SyncerHandlers, SyncWays } from "../actors/syncer/syncer.ts";
+import { spawnSyncer, type SyncerHandlers } from "../actors/syncer/syncer.ts";
 import type { AllAPI } from "../api/api.ts";
 import { loggerOf } from "../base/log.ts";
 import { Encryption } from "../encryption/encryption.ts";
@@ -140,14 +140,11 @@ export class ClientCore {
     const { store, ready, dispatcher, deliverer, housekeeping, own } = this;
     const { options: { [FEED]: feed, ...options }, chosen, blacklist } = this.#client;
     const { session, clearRooms, registry, clock, log } = this.#client;
-    const { sync = "classic" } = options;
-    const ways = new SyncWays({ api, session, sync, isEncrypted: chosen !== undefined });
     return spawnSyncer({
-      isSliding: sync === "sliding",
       requests: {
         ...api,
-        ...(feed === undefined ? { sync: ways.sync, getMessages: ways.getMessages } : { sync: feed.sync }),
         firstContact: (error, signal) => firstContact(error, session, signal),
+        ...(feed && { sync: feed.sync }),
       },
       feed,
       session,

@@ -68,8 +68,7 @@ export interface HomeserverOptions {
    */
   readonly versions?: readonly string[];
   /**
-   * The unstable features in `GET /versions`. With `org.matrix.simplified_msc3575` clients can sync by sliding
-   * sync; it shows all rooms, whatever window is asked for.
+   * The unstable features in `GET /versions`.
    *
    * @default {{}}
    */

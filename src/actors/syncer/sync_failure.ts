@@ -30,11 +30,8 @@ import { ActorError, ActorStoppedError } from "../kernel/mod.ts";
 /** The server refuses the token that the Store has, and would answer without one. */
 export class RefusedTokenError extends StoreError {}
 
-/** The homeserver does not have the sync that the application has chosen. */
-export class UnsupportedSyncError extends ValueError {}
-
 /** Lets nothing through but the token. */
-export const NOTHING = { account_data: { types: [] }, presence: { types: [] }, room: { rooms: [] } };
+const NOTHING = { account_data: { types: [] }, presence: { types: [] }, room: { rooms: [] } };
 
 /** After how many failures in a row it is looked whether the token is refused. */
 const PATIENCE = 2;
@@ -124,7 +121,7 @@ export function isFinal(error: unknown): error is Error {
     error instanceof HomeserverAddressError || error instanceof MissingPermissionError ||
     error instanceof ActorError || error instanceof ActorStoppedError ||
     error instanceof OwnIdentityError || error instanceof SecretStorageError ||
-    error instanceof AuthenticationNeededError || error instanceof UnsupportedSyncError;
+    error instanceof AuthenticationNeededError;
 }
 
 /** What was thrown, as an error. */

@@ -47,7 +47,6 @@ export type {
   SyncPass,
   SyncSettings,
 } from "./syncer_options.ts";
-export { SyncWays } from "./sliding_sync.ts";
 export { ClearRooms } from "./sync_progress.ts";
 
 /** The longest wait that a server can ask for, in milliseconds. */
@@ -107,21 +106,11 @@ export class SyncerHandlers {
 
   async #run(settings: SyncSettings, ...signals: (AbortSignal | undefined)[]): Promise<void> {
     const waits = syncBackoff(settings.backoff);
-    this.#checkWay(settings);
     const before = this.#end();
     await this.#runs(signals, async (signal) => {
       await before;
       await this.#loop(settings, waits, signal);
     });
-  }
-
-  /** Sliding sync takes no filters. */
-  #checkWay({ filterData, lazyLoadMembers }: SyncSettings): void {
-    if (!this.#options.isSliding || (filterData === undefined && lazyLoadMembers !== true)) return;
-    throw new ValueError(
-      "Cannot sync with filterData or lazyLoadMembers by sliding sync, which has no filters; leave them out, or " +
-        "sync by the classic sync",
-    );
   }
 
   async #end(): Promise<void> {
@@ -136,7 +125,6 @@ export class SyncerHandlers {
     if (this.#running !== undefined) {
       throw new ValueError("Cannot sync once: the client is syncing already; stop() it first");
     }
-    this.#checkWay(settings);
     return await this.#runs(signals, async (signal) => {
       const brought = await this.#single(settings, signal);
       const isSettled = await abortable(this.#settle({ later: isPass }), signal).then(() => true, (error) => {

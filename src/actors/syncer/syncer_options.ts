@@ -57,8 +57,6 @@ export interface SyncerOptions {
    * meanwhile.
    */
   readonly isDurable: boolean;
-  /** Whether responses are read by sliding sync, which takes no filters. */
-  readonly isSliding: boolean;
   /** Where responses come from, if not from the homeserver. */
   readonly feed?: SyncFeed;
   /** Whether to go on from what was handled, or from what was committed. */

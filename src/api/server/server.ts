@@ -9,7 +9,6 @@
 
 import { CALL, endpoint, field, fields, jsonObject, type RequestOptions, type Session } from "../http/mod.ts";
 
-export { askSliding, SLIDING_SYNC, type SlidingResponse } from "./sliding_sync.ts";
 export { freshFilter, type SyncAPI, syncAPI, type SyncOptions } from "./sync.ts";
 export { discover, type DiscoverOptions, homeserverOf, isLoopback } from "./discovery.ts";
 export {

@@ -64,8 +64,6 @@ export class ServerState {
   readonly backups: KeyBackups = new KeyBackups();
   /** Answers to syncs that are given again. */
   readonly syncCache: SyncCache = new SyncCache();
-  /** Counts answers of sliding sync, so that their positions differ. */
-  slidingAnswers = 0;
   /** Events that are sent later. */
   readonly delayed: DelayedEvents = new DelayedEvents(this);
   /** Unread counters. */

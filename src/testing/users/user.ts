@@ -176,8 +176,6 @@ export class Device {
   inbox: ToDeviceMessage[] = [];
   /** The member event of each user that this device was last sent, of whatever room. */
   readonly knownMembers: Map<UserID, KnownMember> = new Map();
-  /** By connection of sliding sync, the positions that it knows. */
-  readonly slidingPositions: Map<string, readonly string[]> = new Map();
   readonly #transactions = new Map<string, Promise<unknown>>();
 
   /** Makes a device without keys. */

@@ -103,7 +103,6 @@ export async function syncerStage(options: SyncerStageOptions = {}): Promise<Syn
     log,
   });
   const syncer = spawnSyncer({
-    isSliding: false,
     requests: {
       sync(options = {}) {
         const answer = answers[asked.push(options) - 1];
