@@ -45,7 +45,7 @@ interface Change {
   readonly facts: RoomFacts;
 }
 
-/** When so many pieces of state are removed, or rooms changed, no more are at once. */
+/** When so many records are removed, or rooms changed, no more are at once. */
 const MAX_REMOVALS = 500;
 
 /** Stores what is known of rooms. */
@@ -216,9 +216,9 @@ export class StoreRooms {
       // If the clock was set back since then, the room counts as left now.
       if (leftAt !== undefined && leftAt > now) records.push({ ...room, leftAt: now });
       if (leftAt === undefined || leftAt >= leftBefore) continue;
-      isDone = removed < MAX_REMOVALS && records.length < MAX_REMOVALS;
+      isDone = mutations.length < MAX_REMOVALS && records.length < MAX_REMOVALS;
       if (!isDone) break; // the next call goes on: the room's record still has `leftAt`
-      const cleared = await this.#state.clear(record.roomId, MAX_REMOVALS - removed, mutations);
+      const cleared = await this.#state.clear(record.roomId, MAX_REMOVALS - mutations.length, mutations);
       removed += cleared.removed;
       isDone = cleared.isDone;
       if (!isDone) break;
