@@ -40,6 +40,30 @@ Deno.test("A redacted content has the shape of the event, and the same name for 
   });
 });
 
+Deno.test("Of a text stay ASCII punctuation, white space and emoji, and nothing in which words can be written", () => {
+  const texts = {
+    "ⓈⒺⒸⓇⒺⓉ": "xxxxxx",
+    "🅰🅱🅾": "xxx",
+    "\u{1F1F8}\u{1F1EA}": "xx", // regional indicators
+    "⠎⠑⠉": "xxx", // Braille
+    "\u{1F3F4}\u{E0073}\u{E0065}": "\u{1F3F4}xx", // tag characters
+    "हिन्दी": "xxxxxx",
+    "ที่นี่": "xxxxxx",
+    "سِرّ": "xxxx",
+    "e\u0301": "xx",
+    "a\u200Db\uFE0F": "xxxx",
+    "«“No”», 42٤½ E": "xxXxxx, 0000 X",
+    "\u0007\u{D800}": "xx",
+    "a+b = <c> {d}\n\t~^`|$!": "x+x = <x> {x}\n\t~^`|$!",
+    "👩🏽‍💻 👍🏿 ❤️ 🙂!": "👩🏽‍💻 👍🏿 ❤️ 🙂!",
+  };
+  for (const [text, shape] of Object.entries(texts)) {
+    const left = new Redaction([]).text(text);
+    assertEquals(left, shape, text);
+    assertEquals(new Redaction([]).text(left), left, "a replay redacts what is redacted");
+  }
+});
+
 Deno.test("A secret that is planted anywhere in a content is not in what is left of it", () => {
   const secret = "Hunter2Secret";
   const texts = [
