@@ -56,8 +56,8 @@ const MAX_STATE = 1_000;
  *
  * A trace has the shape of events and not what is in them. Users, rooms, events and media are called `@u1:trace`,
  * `!r1:trace`, `$e1` and so on, letters are `x` and digits `0`, other numbers `0`. Types of events, names of
- * members and the words of {@linkcode RecordTraceOptions.keep} stay. So a trace still says how long texts are and
- * who answers whom. What came encrypted is in it as it was decrypted, redacted in the same way.
+ * members in letters, values of the specification, power levels, sizes and the words of
+ * {@linkcode RecordTraceOptions.keep} stay. So a trace still says how long texts are and who answers whom. What came encrypted is in it as it was decrypted, redacted in the same way.
  *
  * @param client The client, of a bot of the kit `bot.client`.
  * @param options Where the lines go, and which words stay.
@@ -149,7 +149,7 @@ class Recording implements TraceRecording {
       sender: redaction.id(sender),
       type,
       ...(stateKey !== undefined && { stateKey: redaction.text(stateKey) }),
-      content: type === "m.room.encrypted" ? {} : redaction.content(event.content),
+      content: type === "m.room.encrypted" ? {} : redaction.content(event.content, type),
       ...(typeof redacts === "string" && { redacts: redaction.id(redacts) }),
       at: this.#clock.now() - this.#start,
     };
@@ -166,7 +166,7 @@ class Recording implements TraceRecording {
       type,
       stateKey: redaction.text(stateKey),
       sender: redaction.id(sender),
-      content: redaction.content(content),
+      content: redaction.content(content, type),
     }));
     await this.#line({
       line: "room",

@@ -43,24 +43,42 @@ const WORDS = new Set(
   ("algorithm format guest_access history_visibility join_rule kind membership method mimetype msgtype preset " +
     "rel_type room_version type").split(" "),
 );
-/** What they say, beside names with a dot and types with a slash. */
+/** What they say, beside names of the specification and types of media. */
 const VALUES = new Set(
   ("ban can_join forbidden invite invited join joined knock knock_restricted leave private public restricted " +
-    "shared world_readable 1 2 3 4 5 6 7 8 9 10 11 12").split(" "),
+    "shared world_readable private_chat public_chat trusted_private_chat 1 2 3 4 5 6 7 8 9 10 11 12 " +
+    "m.megolm.v1.aes-sha2 m.olm.v1.curve25519-aes-sha2 org.matrix.custom.html " +
+    "org.matrix.msc3381.poll.disclosed org.matrix.msc3381.poll.undisclosed").split(" "),
 );
-const NAME = /^[a-z]{1,20}[./][\w./+-]{1,64}$/;
-/** Members whose number says how an event is read. */
-const NUMBERS = new Set(
-  ("ban duration events_default h invite kick max_selections redact size state_default users_default w")
-    .split(" "),
+const NAME = /^m\.[a-z_.]{1,60}(?:v1)?$/;
+const MEDIA_TYPE =
+  /^(?:image\/(?:apng|avif|bmp|gif|heic|heif|jpeg|jpg|png|svg\+xml|tiff|webp)|(?:audio|video)\/(?:3gpp|aac|flac|matroska|mp4|mpeg|ogg|opus|quicktime|wav|webm|x-m4a|x-matroska|x-wav)|text\/(?:calendar|css|csv|html|javascript|markdown|plain|vcard|xml)|application\/(?:gzip|javascript|json|octet-stream|ogg|pdf|rtf|x-7z-compressed|x-tar|xml|zip))$/;
+/** Members whose number says how large something is, or how many may be chosen. */
+const SIZES = new Set("duration h max_selections size w".split(" "));
+const POWER_LEVELS = "m.room.power_levels";
+/** Members of power levels whose number stays, too. */
+const LEVELS = new Set(
+  "ban events_default invite kick redact state_default users_default".split(" "),
 );
-/** Objects all of whose numbers do. */
-const LEVELS = new Set(["users", "events", "notifications"]);
-const KEY = /^[\w.:-]{1,100}$/;
+/** Objects in power levels all of whose numbers stay. */
+const LEVELS_OF = new Set(["users", "events", "notifications"]);
+const KEY = /^[\w.-]{1,100}$/;
+/** Names of members whose digits stay. */
+const KNOWN_KEY = /^(?:sha256|org\.matrix\.msc\d{4}[a-z_.]{0,60})$/;
 /** How many IDs have names: one that was not seen for that long gets another. */
 const MAX_NAMES = 100_000;
 /** How deep the content of an event may be; what is deeper is left out. */
 const MAX_DEPTH = 20;
+
+/** Where a value is. */
+interface Place {
+  readonly key: string;
+  /** The name of the object that it is in. */
+  readonly parent: string;
+  readonly depth: number;
+  /** Whether it is in power levels. */
+  readonly isLevels: boolean;
+}
 
 /** Takes what is private out of events, and calls the same thing the same each time. */
 export class Redaction {
@@ -90,9 +108,9 @@ export class Redaction {
     return name;
   }
 
-  /** The content of an event. */
-  content(content: JsonObject): JsonObject {
-    return this.#object(content, "", 0);
+  /** The content of an event of a type. */
+  content(content: JsonObject, type: string): JsonObject {
+    return this.#object(content, { key: "", parent: "", depth: 0, isLevels: type === POWER_LEVELS });
   }
 
   /** A text: letters are `x` or `X`, digits `0`; IDs have their names, and some words stay. */
@@ -152,27 +170,28 @@ export class Redaction {
     return `<${slash}${tag}${link === undefined ? "" : ` href="${this.#link(link)}"`}>`;
   }
 
-  #object(value: JsonObject, parent: string, depth: number): JsonObject {
+  #object(value: JsonObject, { key: parent, depth, isLevels }: Place): JsonObject {
     const entries = Object.entries(value).map(([key, member]) => {
-      const name = idIn(key) === key ? this.id(key) : KEY.test(key) ? key : shapeOf(key);
-      return [name, this.#value(member, { key, parent, depth })];
+      const name = idIn(key) === key ? this.id(key) : parent === "signatures" ? shapeOf(key) : keyOf(key);
+      return [name, this.#value(member, { key, parent, depth, isLevels })];
     });
     return Object.fromEntries(entries);
   }
 
-  #value(
-    value: unknown,
-    place: { readonly key: string; readonly parent: string; readonly depth: number },
-  ): unknown {
-    const { key, parent, depth } = place;
+  #value(value: unknown, place: Place): unknown {
+    const { key, parent, depth, isLevels } = place;
     if (typeof value === "string") {
-      if (WORDS.has(key) && (VALUES.has(value) || NAME.test(value))) return value;
+      if (WORDS.has(key) && (VALUES.has(value) || NAME.test(value) || MEDIA_TYPE.test(value))) return value;
       return key === "formatted_body" ? this.#html(value) : this.text(value);
     }
-    if (typeof value === "number") return NUMBERS.has(key) || LEVELS.has(parent) ? value : 0;
+    if (typeof value === "number") {
+      const stays = SIZES.has(key) || isLevels && (LEVELS.has(key) || LEVELS_OF.has(parent));
+      return stays ? value : 0;
+    }
     if (depth >= MAX_DEPTH) return null;
-    if (Array.isArray(value)) return value.map((each) => this.#value(each, { ...place, depth: depth + 1 }));
-    return isJsonObject(value) ? this.#object(value, key, depth + 1) : value;
+    const inside = { ...place, depth: depth + 1 };
+    if (Array.isArray(value)) return value.map((each) => this.#value(each, inside));
+    return isJsonObject(value) ? this.#object(value, inside) : value;
   }
 }
 
@@ -184,6 +203,12 @@ function idIn(text: string): string | undefined {
   if (HASH.test(id)) return id;
   const colon = id.indexOf(":");
   return "@#!$m".includes(id.charAt(0)) && colon > 1 && colon < end - 1 ? id : undefined;
+}
+
+/** What the name of a member that is no ID is called. */
+function keyOf(key: string): string {
+  if (KNOWN_KEY.test(key)) return key;
+  return KEY.test(key) ? key.replace(/\d/g, "0") : shapeOf(key);
 }
 
 function shapeOf(text: string): string {

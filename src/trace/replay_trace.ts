@@ -272,7 +272,7 @@ class Replay {
         if (sender !== this.#tester.mxid || (type === "m.room.member" && state_key === sender)) continue;
         const name = room.recorded[room.sent.length]?.id;
         if (name !== undefined) this.#name(name, event_id);
-        room.sent.push({ type, content: this.#redaction.content(content) });
+        room.sent.push({ type, content: this.#redaction.content(content, type) });
       }
       room.seen = events.length;
     }

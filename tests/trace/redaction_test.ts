@@ -24,12 +24,12 @@ Deno.test("A redacted content has the shape of the event, and the same name for 
     nothing: null,
     yes: true,
   };
-  assertEquals(redaction.content(content), {
+  assertEquals(redaction.content(content, "m.room.message"), {
     msgtype: "m.text",
     body: "Xx @u1:trace, xxx !ping 10m xxxxxx0x mxc://trace/m1.",
     formatted_body: '<a href="https://matrix.to/#/%40u1%3Atrace">Xxxxx</a> <b>x</b> &amp; <xxxxxx0>',
     "m.mentions": { user_ids: ["@u1:trace", "@bot:trace"] },
-    users: { "@u1:trace": 50, "Xxx Xxxxx": 3 },
+    users: { "@u1:trace": 0, "Xxx Xxxxx": 0 },
     pin: 0,
     "m.relates_to": { rel_type: "m.annotation", event_id: "$e1", key: "👍 xx" },
     file: { url: "mxc://trace/m1", key: { k: "xxxXXX0" } },
@@ -84,33 +84,111 @@ Deno.test("A secret that is planted anywhere in a content is not in what is left
     `mxc://x.org/${secret}`,
     `mxc://${secret}`,
     `&${secret};`,
+    `m.${secret}`,
+    `org.x.${secret}`,
+    `alice.smith_lives_at/${secret}-Street`,
+    `image/${secret}`,
+    `token/sk_live_${secret}5`,
+    `org.matrix.msc3381.${secret}`,
+    `hunter:5`,
+    `hunter.org:8448`,
   ];
   const places = (text: string): Record<string, unknown>[] => [
     { body: text },
     { formatted_body: text },
     { type: text },
     { membership: text },
+    { method: text },
+    { mimetype: text },
+    { msgtype: text },
+    { algorithm: text },
+    { room_version: text },
     { [text]: 1 },
     { a: [{ b: [text] }] },
     { "m.new_content": { body: text } },
     { "m.relates_to": { key: text } },
     { users: { [text]: text } },
+    { signatures: { [text]: { "ed25519:1": text } } },
   ];
   for (const text of texts) {
     for (const content of places(text)) {
-      if (JSON.stringify(content).includes(`{"${secret}"`)) continue; // names of members stay
-      const left = JSON.stringify(new Redaction([]).content(content));
-      assert(!left.toLowerCase().includes("hunter"), `${JSON.stringify(content)} became ${left}`);
+      const { users = content } = content;
+      if (/^[\w.-]+$/.test(text) && Object.hasOwn(users as object, text)) continue; // names of members stay
+      for (const type of ["m.room.message", "m.room.power_levels"]) {
+        const left = JSON.stringify(new Redaction([]).content(content, type));
+        assert(!left.toLowerCase().includes("hunter"), `${JSON.stringify(content)} became ${left}`);
+      }
     }
   }
-  const numbers = new Redaction([]).content({ pin: 4711, users: { "@a:x.org": 50 }, deep: { code: [4711] } });
-  assertEquals(numbers, { pin: 0, users: { "@u1:trace": 50 }, deep: { code: [0] } });
+});
+
+Deno.test("Only values that are known stay where a word says how an event is read", () => {
+  const known = [
+    { membership: "join", join_rule: "knock_restricted", room_version: "11", preset: "public_chat" },
+    { msgtype: "m.key.verification.request", method: "m.sas.v1", rel_type: "m.thread", type: "m.id.user" },
+    { algorithm: "m.megolm.v1.aes-sha2", format: "org.matrix.custom.html", mimetype: "image/svg+xml" },
+    { kind: "org.matrix.msc3381.poll.undisclosed", type: "application/octet-stream" },
+  ];
+  for (const content of known) assertEquals(new Redaction([]).content(content, "org.x.y"), content);
+  assertEquals(
+    new Redaction([]).content({
+      type: "alice.smith_lives_at/Elm-Street-5",
+      method: "token/sk_live_AbC123",
+      mimetype: "image/alice",
+      kind: "m.alice-5",
+      msgtype: "org.alice.smith",
+      rel_type: "m.Alice",
+    }, "org.x.y"),
+    {
+      type: "xxxxx.xxxxx_xxxxx_xx/Xxx-Xxxxxx-0",
+      method: "xxxxx/xx_xxxx_XxX000",
+      mimetype: "xxxxx/xxxxx",
+      kind: "x.xxxxx-0",
+      msgtype: "xxx.xxxxx.xxxxx",
+      rel_type: "x.Xxxxx",
+    },
+  );
+});
+
+Deno.test("Levels stay in the event that sets them, sizes in each, and no other number", () => {
+  const content = {
+    ban: 50,
+    pin: 4711,
+    users: { "@a:x.org": 50, "alice.smith": 49 },
+    events: { "m.room.name": 50 },
+    info: { w: 3, duration: 4 },
+    deep: { code: [4711] },
+  };
+  const rest = { pin: 0, info: { w: 3, duration: 4 }, deep: { code: [0] } };
+  assertEquals(new Redaction([]).content(content, "m.room.power_levels"), {
+    ...{ ...rest, ban: 50, events: { "m.room.name": 50 }, users: { "@u1:trace": 50, "alice.smith": 49 } },
+  });
+  assertEquals(new Redaction([]).content(content, "m.room.message"), {
+    ...{ ...rest, ban: 0, events: { "m.room.name": 0 }, users: { "@u1:trace": 0, "alice.smith": 0 } },
+  });
+});
+
+Deno.test("A name of a member stays only if it is made of letters, and is no server's", () => {
+  const content = {
+    votes: { "4915112345678": true, "x.org:8448": true, "Élm": true },
+    signatures: { "alice.example.org": { "ed25519:ABC": "secret" }, "@a:x.org": {} },
+    hashes: { sha256: "abc" },
+    "org.matrix.msc3381.poll.start": { max_selections: 1, "m.text-x": true },
+    "org.matrix.msc3381.Elm5": {},
+  };
+  assertEquals(new Redaction([]).content(content, "m.room.message"), {
+    votes: { "0000000000000": true, "x.xxx:0000": true, "Xxx": true },
+    signatures: { "xxxxx.xxxxxxx.xxx": { "xx00000:XXX": "xxxxxx" }, "@u1:trace": {} },
+    hashes: { sha256: "xxx" },
+    "org.matrix.msc3381.poll.start": { max_selections: 1, "m.text-x": true },
+    "org.matrix.msc0000.Elm0": {},
+  });
 });
 
 Deno.test("Content that is too deep ends, and the kinds of IDs are counted apart", () => {
   let deep: unknown = "end";
   for (let level = 0; level < 10_000; level++) deep = { deep };
-  assert(JSON.stringify(new Redaction([]).content({ deep })).length < 500);
+  assert(JSON.stringify(new Redaction([]).content({ deep }, "m.room.message")).length < 500);
   const redaction = new Redaction([]);
   const ids = ["@a:x.org", "!a:x.org", "$a:x.org", "#a:x.org", "mxc://x.org/a", "@b:x.org", "@a:x.org"];
   assertEquals(ids.map((id) => redaction.id(id)), [
