@@ -79,7 +79,7 @@ export interface PendingAuthorization {
  * const post = async (path: string, body: BodyInit) =>
  *   await (await fetch(`${oauth.issuer}oauth2/${path}`, { method: "POST", body })).json();
  * const { client_id } = await post("registration", JSON.stringify({
- *   client_uri: "https://bot.example",
+ *   client_uri: "https://bot.example/",
  *   grant_types: [grantType, "refresh_token"],
  *   token_endpoint_auth_method: "none",
  * }));

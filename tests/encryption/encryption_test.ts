@@ -285,7 +285,7 @@ Deno.test("Events that can be read once a device is trusted are handed on, if th
   for (let time = 0; time < 2; time++) {
     await encryption.setDeviceTrust({ userId: ALICE, deviceId: "D", ed25519: "k" }, "verified");
   }
-  assertEquals(delivered, [[late]]);
+  assertEquals(delivered, [{ events: [late] }]);
 });
 
 Deno.test("Of events that could be read after all, with a sync or because of a device, the latest thousand are known", async () => {

@@ -62,6 +62,14 @@ const restart = endpoint("restartDelayedEvent", "POST", `${DELAYED}/{delayId}/re
 });
 const send = endpoint("sendDelayedEvent", "POST", `${DELAYED}/{delayId}/send`, nothing);
 
+/** What is known of an event, without what else a server says: it could pass for what this library notes. */
+function known(
+  { delay_id, room_id, type, state_key, delay_ms, delayed_since_ts, content }: DelayedEvent,
+): DelayedEvent {
+  const place = state_key === undefined ? {} : { state_key };
+  return { delay_id, room_id, type, ...place, delay_ms, delayed_since_ts, content };
+}
+
 /** An event that the homeserver will send. */
 export interface DelayedEvent {
   /** Names it for the other operations. */
@@ -252,7 +260,8 @@ export function delayedEventsAPI(
         options,
       );
     },
-    listDelayedEvents: async (options) => (await http[CALL](listAll, { path: {} }, options)).delayed_events,
+    listDelayedEvents: async (options) =>
+      (await http[CALL](listAll, { path: {} }, options)).delayed_events.map(known),
     cancelDelayedEvent: (delayId, options) => http[CALL](cancel, { path: { delayId } }, options),
     restartDelayedEvent: (delayId, options) => http[CALL](restart, { path: { delayId } }, options),
     sendDelayedEvent: (delayId, options) => http[CALL](send, { path: { delayId } }, options),
