@@ -162,7 +162,7 @@ export const COMMANDS: readonly CommandSpec[] = [
     about:
       "The file of the key is made if it is not there. The sealed store is another file; .env names both. Without " +
       "the key the store is lost.",
-    load: async () => ({ run: (await import("./commands/store.ts")).seal }),
+    load: () => import("./commands/seal.ts"),
   },
   {
     name: "store prune",

@@ -39,7 +39,15 @@ const layers: Layer[] = [
     name: "cli",
     files: /^src\/cli\//,
     imports: ["mod"], // as applications do
-    besides: ["src/appservice/mod.ts", "src/oauth/mod.ts", "src/store/kv.ts", "src/store/sqlite.ts"], // entries of the package
+    // Entries of the package, what holds a device, and what warns of key files that others may read.
+    besides: [
+      "src/appservice/mod.ts",
+      "src/oauth/mod.ts",
+      "src/store/kv.ts",
+      "src/store/sqlite.ts",
+      "src/store/device/mod.ts",
+      "src/store/files/files.ts",
+    ],
   },
   {
     name: "bot",

@@ -115,7 +115,7 @@ async function setUp(
       }
     });
   } catch (error) {
-    if (isNew) await removeStore(storePath);
+    if (isNew) await removeStore(storePath).catch(() => undefined); // its error is the one to report
     throw error;
   }
 }

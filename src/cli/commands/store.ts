@@ -4,37 +4,27 @@
  * @module
  */
 
-import { dirname, join, parse, resolve } from "node:path";
-import { exportDevice, importDevice, inspectDevice, listDevices, type Store } from "../../../mod.ts";
+import { exportDevice, importDevice, inspectDevice, listDevices } from "../../../mod.ts";
 import { CliError, type Input, STATUS } from "../io/mod.ts";
 import {
   checkNew,
+  existingStore,
   keyIn,
+  keyOrNew,
   needed,
   openEncrypted,
   openPlain,
   openStore,
   readFile,
   readSettings,
-  refuseFromEnvironment,
-  removeStore,
   type Settings,
-  textOf,
-  writePrivate,
   writePrivateStream,
-  writeSettings,
 } from "../project/mod.ts";
 
 /** Counts what is stored of each device, also while the bot runs. */
 export async function inspect({ flags, terminal }: Input): Promise<void> {
   const settings = await readSettings();
-  const path = needed(settings, "MATRIX_STORE");
-  if (await Deno.stat(path).catch(() => undefined) === undefined) {
-    throw new CliError(
-      `Cannot open the store ${path}: there is none; greenroom login makes it`,
-      STATUS.STORE,
-    );
-  }
+  const path = await existingStore(settings);
   await using store = await openStore(path, settings);
   for await (const device of listDevices(store)) {
     const inspection = await inspectDevice(store, device);
@@ -60,7 +50,7 @@ export async function exportStore({ args, values, terminal }: Input): Promise<vo
   await checkNew(path);
   const settings = await readSettings();
   const device = await deviceOf(settings);
-  await using store = await openStore(needed(settings, "MATRIX_STORE"), settings);
+  await using store = await openStore(await existingStore(settings), settings);
   const key = values["key-file"] === undefined ? undefined : await keyOrNew(values["key-file"]);
   await writePrivateStream(path, exportDevice(store, { ...device, key }));
   terminal.note(
@@ -95,70 +85,12 @@ export async function prune({ terminal }: Input): Promise<void> {
   if (entries.length === 0) terminal.note("There was nothing to remove");
 }
 
-/**
- * Seals the store: into another file, which takes its place in `.env` once it is whole; then the old one is removed.
- */
-export async function seal({ args, terminal }: Input): Promise<void> {
-  const [keyFile = ""] = args;
-  const settings = await readSettings();
-  const path = needed(settings, "MATRIX_STORE");
-  if (settings.MATRIX_STORE_KEY_FILE !== undefined) {
-    throw new CliError(
-      `Cannot seal the store: it is sealed with the key in ${settings.MATRIX_STORE_KEY_FILE}`,
-    );
-  }
-  refuseFromEnvironment("MATRIX_STORE");
-  const { dir, name, ext } = parse(path);
-  const sealedPath = join(dir, `${name}.sealed${ext}`);
-  await checkNew(sealedPath);
-  const sealing = { ...settings, MATRIX_STORE_KEY_FILE: keyFile };
-  const isNewKey = await textOf(keyFile) === undefined;
-  await keyOrNew(keyFile);
-  try {
-    await using from = await openStore(path, settings);
-    await using to = await openStore(sealedPath, sealing);
-    await copyAll(from, to);
-    await writeSettings({ MATRIX_STORE: sealedPath, MATRIX_STORE_KEY_FILE: keyFile });
-  } catch (error) {
-    await removeStore(sealedPath);
-    if (isNewKey) await Deno.remove(keyFile);
-    throw error;
-  }
-  await removeStore(path);
-  terminal.note(`The store is sealed, in ${sealedPath}, and ${path} is removed.`);
-  terminal.note(
-    `The key is in ${keyFile}: without it the store is lost, so keep a copy of it in a safe place.`,
-  );
-  if (resolve(dirname(keyFile)) !== resolve(dirname(path))) return;
-  terminal.note(
-    "It lies beside the store: who takes that folder has both. Move it, and set MATRIX_STORE_KEY_FILE.",
-  );
-}
-
-/** Copies devices as a move does, which refuses one that a bot has, and then what is the account's. */
-async function copyAll(from: Store, to: Store): Promise<void> {
-  const devices = await Array.fromAsync(listDevices(from));
-  for (const device of devices) await importDevice(to, exportDevice(from, device));
-  for await (const { key, value } of from.list([])) {
-    const isDevices = devices.some(({ mxid, deviceId }) => key[0] === mxid && key[1] === deviceId);
-    if (!isDevices) await to.commit([{ type: "set", key, value }]);
-  }
-}
-
 /** The device that the token is of. */
 async function deviceOf(settings: Settings) {
   await using account = await openPlain(settings);
   const { user_id: mxid, device_id: deviceId } = await account.client.whoami();
   if (deviceId !== undefined) return { mxid, deviceId };
   throw new CliError("Cannot export the device: the token has none", STATUS.NOT_LOGGED_IN);
-}
-
-/** The key in a file, which is made if it is not there. */
-async function keyOrNew(path: string): Promise<Uint8Array> {
-  if (await textOf(path) !== undefined) return await keyIn(path);
-  const key = crypto.getRandomValues(new Uint8Array(32));
-  await writePrivate(path, `${key.toBase64()}\n`);
-  return key;
 }
 
 function kibibytes(bytes: number): string {

@@ -8,7 +8,7 @@ import { Client, type ClientOptions, MatrixError, SealedStore, type Store } from
 import type { UserID } from "../../../types.ts";
 import type { OAuthSession } from "../../oauth/mod.ts";
 import { CliError, STATUS } from "../io/mod.ts";
-import { needed, recoveryKeyOf, type Settings, textOf } from "./settings.ts";
+import { needed, recoveryKeyOf, type Settings, textOf, writePrivate } from "./settings.ts";
 
 /** A client that is closed with its store. */
 interface Account extends AsyncDisposable {
@@ -125,10 +125,19 @@ export async function openStore(
   }
 }
 
-/** Removes the files of a store. */
+/** The path of the store, which has to be there: opening one would make it. */
+export async function existingStore(settings: Settings): Promise<string> {
+  const path = needed(settings, "MATRIX_STORE");
+  if (await Deno.stat(path).catch(() => undefined) !== undefined) return path;
+  throw new CliError(`Cannot open the store ${path}: there is none; greenroom login makes it`, STATUS.STORE);
+}
+
+/** Removes the files of a store; that one is not there is no failure. */
 export async function removeStore(path: string): Promise<void> {
   for (const end of ["", "-wal", "-shm", "-journal", "-locks"]) {
-    await Deno.remove(`${path}${end}`, { recursive: true }).catch(() => undefined); // there need not be one
+    await Deno.remove(`${path}${end}`, { recursive: true }).catch((error) => {
+      if (!(error instanceof Deno.errors.NotFound)) throw error;
+    });
   }
 }
 
@@ -138,6 +147,14 @@ export async function keyIn(path: string): Promise<Uint8Array> {
   if (text === undefined) throw new CliError(`Cannot use the key in ${path}: there is no such file`);
   if (/^[A-Za-z\d+/]{43}=$/.test(text)) return Uint8Array.fromBase64(text);
   throw new CliError(`Cannot use the key in ${path}: it is not 32 bytes as Base64`);
+}
+
+/** The key in a file, which is made if it is not there. */
+export async function keyOrNew(path: string): Promise<Uint8Array> {
+  if (await textOf(path) !== undefined) return await keyIn(path);
+  const key = crypto.getRandomValues(new Uint8Array(32));
+  await writePrivate(path, `${key.toBase64()}\n`);
+  return key;
 }
 
 async function openFile(path: string): Promise<Store & AsyncDisposable> {

@@ -6,8 +6,10 @@
 
 export {
   addressOf,
+  existingStore,
   isLoggedIn,
   keyIn,
+  keyOrNew,
   openEncrypted,
   openPlain,
   openStore,
@@ -15,7 +17,9 @@ export {
   serverOf,
   tokensOf,
 } from "./account.ts";
+export { moveAll } from "./moving.ts";
 export {
+  atEnding,
   checkNew,
   ENV_FILE,
   needed,

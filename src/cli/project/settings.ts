@@ -121,18 +121,27 @@ export async function writePrivateStream(
 ): Promise<void> {
   await checkNew(path);
   const draft = draftOf(path);
-  const leave = Object.entries(ENDINGS).map(([signal, status]) =>
-    [signal as Deno.Signal, () => (remove(draft), Deno.exit(status))] as const
+  using _ = atEnding((status) => {
+    remove(draft);
+    Deno.exit(status);
+  });
+  await writeDraft(path, draft, async (write) => {
+    for await (const bytes of stream) await write(bytes);
+    await checkNew(path);
+  });
+}
+
+/** Acts in place of the signals that end a process, with the status that it ends with. */
+export function atEnding(act: (status: number) => void): Disposable {
+  const listeners = Object.entries(ENDINGS).map(([signal, status]) =>
+    [signal as Deno.Signal, () => act(status)] as const
   );
-  for (const [signal, listener] of leave) Deno.addSignalListener(signal, listener);
-  try {
-    await writeDraft(path, draft, async (write) => {
-      for await (const bytes of stream) await write(bytes);
-      await checkNew(path);
-    });
-  } finally {
-    for (const [signal, listener] of leave) Deno.removeSignalListener(signal, listener);
-  }
+  for (const [signal, listener] of listeners) Deno.addSignalListener(signal, listener);
+  return {
+    [Symbol.dispose]() {
+      for (const [signal, listener] of listeners) Deno.removeSignalListener(signal, listener);
+    },
+  };
 }
 
 /** Makes sure that there is nothing at a path. */

@@ -1,0 +1,113 @@
+/**
+ * `greenroom store seal`: the store moves into another file, sealed, and the one in clear is removed.
+ *
+ * @module
+ */
+
+import { dirname, join, parse, resolve } from "node:path";
+import { warningOfOthers } from "../../store/files/files.ts";
+import { CliError, type Input, messageOf, STATUS, UsageError } from "../io/mod.ts";
+import {
+  atEnding,
+  existingStore,
+  keyOrNew,
+  moveAll,
+  openStore,
+  readSettings,
+  refuseFromEnvironment,
+  removeStore,
+  type Settings,
+  textOf,
+  writeSettings,
+} from "../project/mod.ts";
+
+/** Which files it is about. */
+interface Files {
+  /** The store in clear. */
+  readonly path: string;
+  /** The same, where it is itself, not a link to it. */
+  readonly target: string;
+  readonly sealedPath: string;
+  readonly keyFile: string;
+}
+
+/** Seals the store: into another file, which takes its place in `.env` once it is whole. */
+export async function run({ args, terminal }: Input): Promise<void> {
+  const settings = await readSettings();
+  const files = await filesOf(settings, args[0] ?? "");
+  const { path, target, sealedPath, keyFile } = files;
+  await move(settings, files);
+  try {
+    await removeStore(target);
+    if (path !== target) await Deno.remove(path);
+  } catch (error) {
+    throw new CliError(
+      `The store is sealed, in ${sealedPath}, but the one in clear is still in ${target}: ${
+        messageOf(error)
+      }; remove it, with the files whose names begin so`,
+      STATUS.STORE,
+      { cause: error },
+    );
+  }
+  terminal.note(`The store is sealed, in ${sealedPath}, and ${path} is removed.`);
+  terminal.note(
+    `The key is in ${keyFile}: without it the store is lost, so keep a copy of it in a safe place.`,
+  );
+  if (resolve(dirname(keyFile)) !== resolve(dirname(path))) return;
+  terminal.note(
+    "It lies beside the store: who takes that folder has both. Move it, and set MATRIX_STORE_KEY_FILE.",
+  );
+}
+
+/** The files, once it is certain that they can be used. */
+async function filesOf(settings: Settings, keyFile: string): Promise<Files> {
+  if (settings.MATRIX_STORE_KEY_FILE !== undefined) {
+    throw new CliError(
+      `Cannot seal the store: it is sealed with the key in ${settings.MATRIX_STORE_KEY_FILE}`,
+    );
+  }
+  const path = await existingStore(settings);
+  refuseFromEnvironment("MATRIX_STORE");
+  refuseFromEnvironment("MATRIX_STORE_KEY_FILE");
+  const target = (await Deno.lstat(path)).isSymlink ? await Deno.realPath(path) : path;
+  const { dir, name, ext } = parse(target);
+  const sealedPath = join(dir, `${name}.sealed${ext}`);
+  if (await isThere(sealedPath)) {
+    throw new CliError(
+      `Cannot seal the store: ${sealedPath} is there already; if it was left by a try that was cut off, remove it`,
+    );
+  }
+  if (resolve(keyFile) === resolve(sealedPath)) {
+    throw new UsageError(
+      `Cannot write the key into ${keyFile}: the sealed store will be there; name another file`,
+    );
+  }
+  if (!await isThere(dirname(keyFile))) {
+    throw new CliError(`Cannot write the key into ${keyFile}: its folder is not there; make the folder`);
+  }
+  const warning = warningOfOthers([keyFile]);
+  if (warning !== undefined) throw new CliError(`Cannot seal the store: ${warning}`);
+  return { path, target, sealedPath, keyFile };
+}
+
+/** Moves all into the sealed store; if that fails, or a signal ends it, all is as it was. */
+async function move(settings: Settings, { path, sealedPath, keyFile }: Files): Promise<void> {
+  const ending = new AbortController();
+  using _ = atEnding((status) => ending.abort(new CliError("Cancelled: nothing was changed", status)));
+  const isNewKey = await textOf(keyFile) === undefined;
+  await keyOrNew(keyFile);
+  const changes = { MATRIX_STORE: sealedPath, MATRIX_STORE_KEY_FILE: keyFile };
+  try {
+    await using from = await openStore(path, settings);
+    await using to = await openStore(sealedPath, { ...settings, ...changes });
+    await moveAll(from, to, { settle: () => writeSettings(changes), signal: ending.signal });
+  } catch (error) {
+    await removeStore(sealedPath).catch(() => undefined); // its error is the one to report
+    if (isNewKey) await Deno.remove(keyFile).catch(() => undefined);
+    throw error;
+  }
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return await Deno.lstat(path).catch(() => undefined) !== undefined;
+}
