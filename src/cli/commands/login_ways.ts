@@ -128,7 +128,7 @@ async function byDeviceCode(
       ...{ baseUrl, mxid: user, store: session, signal, log: false, clientName: DEVICE_NAME },
       clientUri: "https://matrix.to/", // servers want a page with a plain path
       onUserCode: async ({ verification_uri, verification_uri_complete, user_code }) => {
-        refuseFromEnvironment("MATRIX_PASSWORD");
+        refuseFromEnvironment("MATRIX_PASSWORD", ""); // an empty one is none
         await showPage(verification_uri_complete, terminal);
         terminal.note(
           `Open ${verification_uri_complete ?? verification_uri} on any device, and log in as ${user}.`,

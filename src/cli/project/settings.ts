@@ -38,28 +38,28 @@ export async function readSettings(): Promise<Settings> {
 
 /** The values in a text like `.env`: of several for one variable the first, as Deno reads it. */
 function valuesIn(text: string): Readonly<Record<string, string | undefined>> {
-  const lines = text.split("\n").map((line) => [nameIn(line), line] as const).filter(([name]) => name !== "");
-  const first = [...new Map(lines.toReversed()).values()];
-  return {
-    ...parseEnv(text),
-    ...parseEnv(first.filter((line) => /^\s*(?:export\s+)?MATRIX_/.test(line)).join("\n")),
-  };
+  const named = piecesIn(text).filter(([name]) => name.startsWith("MATRIX_"));
+  const first = [...new Map(named.toReversed()).values()];
+  return { ...parseEnv(text), ...parseEnv(first.join("\n")) };
 }
 
-/** The variable that a line sets; empty: it sets none. */
-function nameIn(line: string): string {
-  return /^\s*(?:export\s+)?(\w+)\s*=/.exec(line)?.[1] ?? "";
+/** A line, or all lines of a value in quotation marks, with the variable that it sets; empty: it sets none. */
+function piecesIn(text: string): (readonly [name: string, piece: string])[] {
+  const start = /(?<![^\n])/; // unlike ^, not behind a carriage return
+  const assignment = /[ \t]*(?:export[ \t]+)?(\w+)[ \t]*=[ \t]*(?:"[^"]*"|'[^']*'|`[^`]*`)?[^\n]*/;
+  const piece = new RegExp(`${start.source}(?:${assignment.source}|[^\\n]*)`, "g");
+  return [...text.matchAll(piece)].map(([all, name = ""]) => [name, all]);
 }
 
 /**
  * Refuses a variable of the environment that the bot would take in place of a line of `.env`.
  *
- * @param wanted The value that may be there. Default: none.
+ * @param wanted The value that may be there. Default: none, not even an empty one, which the bot would have then.
  * @throws {UsageError} It does not repeat the value, which may be a secret.
  */
 export function refuseFromEnvironment(name: SettingName, wanted?: string): void {
-  const value = Deno.env.get(name)?.trim() ?? "";
-  if (value === "" || value === wanted) return;
+  const value = Deno.env.get(name)?.trim();
+  if (value === undefined || value === wanted) return;
   throw new UsageError(
     `Cannot change ${ENV_FILE}: ${name} is set in the environment, which the bot would use in its place; unset ${name}`,
   );
@@ -82,18 +82,17 @@ export async function recoveryKeyOf(settings: Settings): Promise<string | undefi
   return key ?? (file === undefined ? undefined : (await textOf(file))?.trim() || undefined);
 }
 
-/** Changes lines of `.env`, and keeps the others; of a variable that is undefined no line is left. */
+/** Changes variables in `.env`, and keeps all else; one that is undefined is taken out. */
 export async function writeSettings(
   changes: Readonly<Partial<Record<SettingName, string | undefined>>>,
 ): Promise<void> {
   const text = await textOf(ENV_FILE) ?? "";
   const all: ReadonlyMap<string, string | undefined> = new Map(Object.entries(changes));
   const left = new Map(all);
-  const kept = text.split("\n").flatMap((line) => {
-    const name = nameIn(line);
-    if (!all.has(name)) return [line];
+  const kept = piecesIn(text).flatMap(([name, piece]) => {
+    if (!all.has(name)) return [piece];
     const value = left.get(name);
-    left.delete(name); // of several lines the first counts
+    left.delete(name); // of several the first counts
     return value === undefined ? [] : [assignment(name, value)];
   });
   if (kept.at(-1) === "") kept.pop();
@@ -111,7 +110,8 @@ function assignment(name: string, value: string): string {
 
 /** Writes a file that only its owner may read, in one step: it is whole, or as it was. */
 export async function writePrivate(path: string, text: string): Promise<void> {
-  await writeDraft(path, draftOf(path), (write) => write(new TextEncoder().encode(text)));
+  const draft = draftOf(path);
+  await writeDraft(draft, (write) => write(new TextEncoder().encode(text)), () => Deno.rename(draft, path));
 }
 
 /** Writes a stream into a new file that only its owner may read; what is cut off, by a signal too, leaves no file. */
@@ -125,10 +125,24 @@ export async function writePrivateStream(
     remove(draft);
     Deno.exit(status);
   });
-  await writeDraft(path, draft, async (write) => {
+  await writeDraft(draft, async (write) => {
     for await (const bytes of stream) await write(bytes);
-    await checkNew(path);
-  });
+  }, () => renameToNew(draft, path));
+}
+
+/** Renames in one turn, which no signal cuts in two. Not by a link: some file systems have none. */
+function renameToNew(draft: string, path: string): void {
+  try {
+    Deno.openSync(path, { write: true, createNew: true, mode: 0o600 }).close();
+  } catch (error) {
+    throw error instanceof Deno.errors.AlreadyExists ? thereAlready(path) : error;
+  }
+  try {
+    Deno.renameSync(draft, path);
+  } catch (error) {
+    remove(path);
+    throw error;
+  }
 }
 
 /** Acts in place of the signals that end a process, with the status that it ends with. */
@@ -147,18 +161,22 @@ export function atEnding(act: (status: number) => void): Disposable {
 /** Makes sure that there is nothing at a path. */
 export async function checkNew(path: string): Promise<void> {
   if (await Deno.lstat(path).catch(() => undefined) === undefined) return;
-  throw new CliError(`Cannot write ${path}: it is there already; name another file`);
+  throw thereAlready(path);
+}
+
+function thereAlready(path: string): CliError {
+  return new CliError(`Cannot write ${path}: it is there already; name another file`);
 }
 
 function draftOf(path: string): string {
   return join(dirname(path), `.${crypto.randomUUID()}.tmp`);
 }
 
-/** Writes a draft, which takes its place once it is whole. */
+/** Writes a draft, and has it take its place once it is whole. */
 async function writeDraft(
-  path: string,
   draft: string,
   fill: (write: (bytes: Uint8Array<ArrayBuffer>) => Promise<void>) => Promise<void>,
+  place: () => Promise<void> | void,
 ): Promise<void> {
   try {
     {
@@ -168,7 +186,7 @@ async function writeDraft(
       });
       await file.sync();
     }
-    await Deno.rename(draft, path); // of a closed file, as Windows wants it
+    await place(); // of a closed file, as Windows wants it
   } catch (error) {
     remove(draft);
     throw error;
