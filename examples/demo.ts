@@ -18,6 +18,9 @@ import { teach } from "./bot.ts";
 import { verify } from "./emoji.ts";
 import { picture } from "./picture.ts";
 
+/** Shows errors alone: that devices end with the process is no news in a demonstration. */
+const log = { debug() {}, info() {}, warn() {}, error: console.error };
+
 const { values } = parseArgs({
   args: Deno.args,
   options: {
@@ -98,6 +101,7 @@ function clientOf(homeserver: Homeserver, name: string): Client {
     fetch: homeserver.fetch,
     accessToken,
     mxid: userId,
+    log,
     encryption: { sendTo: "all", accept: "all" }, // nobody here has an identity that signs devices
   });
 }

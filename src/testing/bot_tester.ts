@@ -193,7 +193,13 @@ export class BotTester {
     };
     const log = { debug() {}, info: note, warn: note, error: note };
     const { baseUrl, fetch } = homeserver;
-    const bot = this.#bot = this.#make({ baseUrl, fetch, accessToken, mxid, clock, store, log });
+    const bot = this.#make({ baseUrl, fetch, accessToken, mxid, clock, store, log }) as TestedBot | undefined;
+    if (typeof bot?.start !== "function") {
+      throw new ValueError(
+        "Cannot try a bot: the function that makes it returns none; end it with return bot",
+      );
+    }
+    this.#bot = bot;
     const syncs = () => homeserver.requests.filter("GET", "/sync").filter(({ user }) => user === mxid).length;
     const before = syncs();
     this.#running = bot.start({ signals: false }).catch((error) => this.#failure = error);
@@ -303,6 +309,7 @@ export class BotTester {
    * ```
    */
   async pass(ms: number): Promise<void> {
+    if (ms < 0) throw new ValueError(`Cannot let ${ms} milliseconds pass: give a number that is not below 0`);
     await this.clock.tick(ms);
     await this.settle();
   }

@@ -5,6 +5,7 @@
  */
 
 import { checkOptions, type OptionNames } from "../errors/known_names.ts";
+import { ValueError } from "../errors/matrix_error.ts";
 import type { UserID } from "../types/ids.ts";
 
 /** Which requests a fault hits. What is left out matches everything. */
@@ -192,6 +193,8 @@ const RULE: Readonly<Record<Names<FaultRule>, true>> = {
   ...{ kind: true, match: true, times: true, skip: true, status: true, body: true, headers: true },
   ...{ ms: true, bytes: true, clean: true, location: true },
 };
+const KINDS = "status html body delay drop drop-after truncate duplicate hold hold-after redirect".split(" ");
+const KIND = `kind must be one of ${KINDS.join(", ")}`;
 const MATCH: OptionNames<FaultMatch> = { method: true, path: true, user: true };
 
 /** A fault together with what it holds. */
@@ -263,6 +266,7 @@ export class FaultList implements Faults {
   /** Puts a fault in place. */
   add(rule: FaultRule): Fault {
     checkOptions(rule, RULE, "put a fault in place");
+    if (!KINDS.includes(rule.kind)) throw new ValueError(`Cannot put a fault in place: ${KIND}`);
     checkOptions(rule.match, MATCH, "put a fault in place", "match.");
     const fault: ActiveFault = new ActiveFault(rule, () => {
       const at = this.#active.indexOf(fault);

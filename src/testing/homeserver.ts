@@ -270,6 +270,11 @@ export class Homeserver implements AsyncDisposable {
    */
   createUser(localpart: string, options: CreateUserOptions = {}): TestUser {
     checkOptions(options, USER, "make a user");
+    if (typeof localpart !== "string" || /^@|:|^$/.test(localpart)) {
+      throw new ValueError(
+        `Cannot make a user ${localpart}: give the localpart alone, such as "alice", without @ and server`,
+      );
+    }
     const { password = `password of ${localpart}`, displayname, deviceId, serverName } = options;
     const user = this.#state.addUser(localpart, password, serverName);
     if (displayname !== undefined) user.profile.set("displayname", displayname);

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { ValueError } from "../errors/matrix_error.ts";
 import { platform } from "../base/platform/mod.ts";
 import type { Clock, DelayOptions } from "../base/clock.ts";
 
@@ -113,6 +114,8 @@ export class TestClock implements Clock {
    * span end in the same call.
    *
    * @param ms How far, in milliseconds. Default: 0, which only lets run what is ready.
+   *   Below 0, it is set back.
+   * @throws {ValueError} If that is no number.
    *
    * @example
    * ```ts
@@ -126,6 +129,9 @@ export class TestClock implements Clock {
    * ```
    */
   async tick(ms = 0): Promise<void> {
+    if (!Number.isFinite(ms)) {
+      throw new ValueError(`Cannot move the clock by ${ms}: give a number of milliseconds`);
+    }
     const end = this.#now + ms;
     await settle();
     for (let timer = this.#next(end); timer !== undefined; timer = this.#next(end)) {

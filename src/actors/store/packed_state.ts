@@ -164,7 +164,10 @@ function sizeOf(value: unknown, depth = MAX_DEPTH): number {
   if (Array.isArray(value)) {
     for (const each of value) size += sizeOf(each, depth - 1);
   } else {
-    for (const [key, each] of Object.entries(value)) size += key.length + 3 + sizeOf(each, depth - 1);
+    // deno-lint-ignore guard-for-in -- it makes no list, which takes most of the time; JSON inherits nothing
+    for (const key in value) {
+      size += key.length + 3 + sizeOf((value as Record<string, unknown>)[key], depth - 1);
+    }
   }
   return size;
 }

@@ -107,7 +107,8 @@ export const platform: Platform = {
   isProxy: () => false, // it can't be seen
   inspect: (value) => {
     try {
-      return (typeof value === "object" ? JSON.stringify(value) : undefined) ?? String(value);
+      const shown = (_: string, member: unknown) => member instanceof Error ? String(member) : member;
+      return (typeof value === "object" ? JSON.stringify(value, shown) : undefined) ?? String(value);
     } catch { // it is circular, for one
       return String(value);
     }
