@@ -9,10 +9,21 @@ import type { StoredState } from "../../store/device/mod.ts";
 
 /** Of each piece of state the last event: what was replaced may be redacted, and is not stored. */
 export function lastOfEach(events: readonly StoredState[]): readonly StoredState[] {
+  if (areApart(events)) return events; // the usual case
   const last = new Map(
     events.map((event) => [`${event.type.length} ${event.type}${event.state_key}`, event]),
   );
-  return last.size === events.length ? events : [...last.values()];
+  return [...last.values()];
+}
+
+function areApart(events: readonly StoredState[]): boolean {
+  const keys = new Map<string, Set<string>>();
+  for (const { type, state_key } of events) {
+    let ofType = keys.get(type);
+    if (ofType === undefined) keys.set(type, ofType = new Set());
+    if (ofType.size === ofType.add(state_key).size) return false;
+  }
+  return true;
 }
 
 export function isPiece(type: string, stateKey: string): (event: StoredState) => boolean {
