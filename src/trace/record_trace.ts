@@ -10,7 +10,7 @@ import { checkOptions } from "../errors/known_names.ts";
 import { ValueError } from "../errors/matrix_error.ts";
 import type { ClientEvent } from "../types/events/event.ts";
 import type { RoomID } from "../types/ids.ts";
-import { Redaction } from "./redaction.ts";
+import { checkKeep, Redaction } from "./redaction.ts";
 import { OWN, type TraceEvent, type TraceLine, type TraceState } from "./trace_lines.ts";
 
 /** Options of {@linkcode recordTrace}. */
@@ -57,12 +57,13 @@ const MAX_STATE = 1_000;
  * A trace has the shape of events and not what is in them. Users, rooms, events and media are called `@u1:trace`,
  * `!r1:trace`, `$e1` and so on, letters are `x` and digits `0`, other numbers `0`. Types of events, names of
  * members in letters, values of the specification, power levels, sizes and the words of
- * {@linkcode RecordTraceOptions.keep} stay. So a trace still says how long texts are and who answers whom. What came encrypted is in it as it was decrypted, redacted in the same way.
+ * {@linkcode RecordTraceOptions.keep} stay. So a trace still says how long texts are and who
+ * answers whom. What came encrypted is in it as it was decrypted, redacted in the same way.
  *
  * @param client The client, of a bot of the kit `bot.client`.
  * @param options Where the lines go, and which words stay.
  * @returns The recording.
- * @throws {ValueError} If there is no function to write with.
+ * @throws {ValueError} If it is given no client, or no function to write with, or words that are none.
  *
  * @example
  * ```ts
@@ -86,8 +87,14 @@ const MAX_STATE = 1_000;
  */
 export function recordTrace(client: Client, options: RecordTraceOptions): TraceRecording {
   checkOptions(options, { write: true, keep: true, clock: true }, "record a trace");
-  if (typeof options.write !== "function") {
+  if (typeof options?.write !== "function") {
     throw new ValueError("Cannot record a trace: write must be a function that takes a line");
+  }
+  checkKeep(options.keep, "record a trace");
+  if (typeof client?.stateStore?.getJoinedRooms !== "function") {
+    throw new ValueError(
+      "Cannot record a trace: the first argument must be a client; of a bot, give bot.client",
+    );
   }
   return new Recording(client, options);
 }
@@ -106,6 +113,8 @@ class Recording implements TraceRecording {
   /** The rooms that the client was in at the start. */
   readonly #before: Promise<ReadonlySet<RoomID>>;
   #tail: Promise<void>;
+  /** Whether it was stopped, or a line could not be written. */
+  #isOver = false;
   readonly #start: number;
 
   constructor(client: Client, options: RecordTraceOptions) {
@@ -116,11 +125,12 @@ class Recording implements TraceRecording {
     this.#before = client.stateStore.getJoinedRooms().then((rooms) => new Set(rooms));
     this.#before.catch(() => {}); // the first event's line rejects with it
     this.#tail = this.#line({ line: "start", version: 1 });
+    this.#tail.catch(() => {}); // and with this
     client.on(this.#handler);
   }
 
   async stop(): Promise<void> {
-    this.#client.removeEventHandler(this.#handler);
+    this.#end();
     await this.#tail;
   }
 
@@ -128,11 +138,18 @@ class Recording implements TraceRecording {
     await this.stop();
   }
 
+  #end(): void {
+    this.#isOver = true;
+    this.#client.removeEventHandler(this.#handler);
+  }
+
   #record(event: object): Promise<void> | undefined {
-    if (!isRoomEvent(event)) return undefined;
-    return this.#tail = this.#tail.then(() => this.#event(event)).catch((error) => {
-      this.#client.removeEventHandler(this.#handler); // the client logs it once
-      throw error;
+    if (this.#isOver || !isRoomEvent(event)) return undefined;
+    this.#tail = this.#tail.then(() => this.#event(event));
+    return this.#tail.catch((error) => {
+      if (this.#isOver) return; // stop() rejects with it
+      this.#end();
+      throw error; // the client logs it
     });
   }
 

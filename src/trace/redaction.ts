@@ -5,6 +5,7 @@
  */
 
 import { RecentMap } from "../base/recent_map.ts";
+import { ValueError } from "../errors/matrix_error.ts";
 import { isJsonObject, type JsonObject } from "../types/json.ts";
 
 /** A word that stays in texts: the word itself, or an expression that fits all of it. */
@@ -100,10 +101,10 @@ export class Redaction {
   id(id: string): string {
     const known = this.#names.get(id);
     if (known !== undefined) return known;
-    const kind = id.charAt(0);
+    const kind = Object.hasOwn(NAMES, id.charAt(0)) ? id.charAt(0) : "$";
     const count = (this.#counts.get(kind) ?? 0) + 1;
     this.#counts.set(kind, count);
-    const name = (NAMES[kind] ?? NAMES["$"])?.(count) ?? "";
+    const name = NAMES[kind]?.(count) ?? "";
     this.#names.set(id, name);
     return name;
   }
@@ -193,6 +194,21 @@ export class Redaction {
     if (Array.isArray(value)) return value.map((each) => this.#value(each, inside));
     return isJsonObject(value) ? this.#object(value, inside) : value;
   }
+}
+
+/**
+ * Refuses what can't be words that stay.
+ *
+ * @param action What was to be done, as the error has it.
+ * @throws {ValueError} If it is no array of words and expressions.
+ */
+export function checkKeep(keep: unknown, action: string): void {
+  const isKeep = keep === undefined ||
+    Array.isArray(keep) && keep.every((each) => typeof each === "string" || each instanceof RegExp);
+  if (isKeep) return;
+  throw new ValueError(
+    `Cannot ${action}: keep must be an array of words and expressions, such as ["!ping", /\\d+m/]`,
+  );
 }
 
 /** The ID that a part of a text is, without the punctuation behind it; undefined: it is none. */

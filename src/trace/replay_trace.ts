@@ -8,7 +8,7 @@ import { checkOptions } from "../errors/known_names.ts";
 import { ValueError } from "../errors/matrix_error.ts";
 import type { BotTester, TestedBot, TestedBotOptions } from "../testing/mod.ts";
 import { isJsonObject, type JsonObject } from "../types/json.ts";
-import { type KeptWord, Redaction } from "./redaction.ts";
+import { checkKeep, type KeptWord, Redaction } from "./redaction.ts";
 import {
   membersAtStart,
   OWN,
@@ -107,6 +107,7 @@ export async function replayTrace(
   if (!(maxPause >= 0)) {
     throw new ValueError("Cannot replay a trace: maxPause must be a number of milliseconds");
   }
+  checkKeep(keep, "replay a trace");
   const lines = readTrace(trace);
   const { BotTester } = await import("../testing/mod.ts"); // who only records does without
   await using tester = new BotTester(make);

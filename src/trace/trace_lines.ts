@@ -53,12 +53,23 @@ export type TraceLine = TraceStart | TraceRoom | TraceEvent;
 export const OWN = "@bot:trace";
 
 /**
- * Reads a trace.
+ * Reads a trace. A last line that a crash cut off is left out.
  *
  * @throws {ValueError} If it is none.
  */
 export function readTrace(text: string): readonly TraceLine[] {
-  const lines = text.split("\n").filter((line) => line !== "").map(parsed);
+  if (typeof text !== "string") {
+    throw new ValueError(
+      "Cannot read a trace: it must be a string; decode bytes, or read the file with Deno.readTextFile()",
+    );
+  }
+  const texts = text.split("\n").filter((line) => line !== "");
+  const isCut = texts.length > 1 && !text.endsWith("\n") && parsed(texts.at(-1)) === undefined;
+  const lines = (isCut ? texts.slice(0, -1) : texts).map((line, index) => {
+    const value = parsed(line);
+    if (isLine(value)) return value;
+    throw new ValueError(`Cannot read a trace: line ${index + 1} is not one of a trace`);
+  });
   const [start] = lines;
   if (start?.line !== "start" || start.version !== 1) {
     throw new ValueError(
@@ -68,13 +79,12 @@ export function readTrace(text: string): readonly TraceLine[] {
   return lines;
 }
 
-function parsed(text: string, index: number): TraceLine {
+function parsed(line = ""): unknown {
   try {
-    const line: unknown = JSON.parse(text);
-    if (isLine(line)) return line;
-  } catch { // it is said below
+    return JSON.parse(line);
+  } catch {
+    return undefined;
   }
-  throw new ValueError(`Cannot read a trace: line ${index + 1} is not one of a trace`);
 }
 
 function isLine(line: unknown): line is TraceLine {

@@ -194,6 +194,8 @@ Deno.test("Content that is too deep ends, and the kinds of IDs are counted apart
   assertEquals(ids.map((id) => redaction.id(id)), [
     ...["@u1:trace", "!r1:trace", "$e1", "#a1:trace", "mxc://trace/m1", "@u2:trace", "@u1:trace"],
   ]);
+  const others = ["$b:x.org", "foo", "bar", ""].map((id) => redaction.id(id));
+  assertEquals(others, ["$e2", "$e3", "$e4", "$e5"]);
 });
 
 Deno.test("What came encrypted is recorded as it was decrypted, redacted, and a recording that ended takes nothing", async () => {
@@ -234,4 +236,24 @@ Deno.test("A recording that can't be written ends, and the bot goes on", async (
   await bot.syncOnce();
   assertEquals([heard, lines], [["one", "two"], 3]);
   await assertRejects(() => recording.stop(), TypeError, "the disk is full");
+});
+
+Deno.test("A recording that can't be written says so once, however many events come at once", async () => {
+  for (const limit of [0, 1, 3]) {
+    await using stage = clientStage();
+    const bot = stage.client("bot");
+    await bot.createRoom();
+    let lines = 0;
+    const recording = recordTrace(bot, {
+      write() {
+        if (lines++ >= limit) throw new TypeError("the disk is full");
+      },
+    });
+    await stage.settle(); // an unhandled rejection would end the test
+    await bot.syncOnce();
+    assertEquals(lines, limit + 1);
+    const errors = stage.log.lines.filter(([level]) => level === "error");
+    assertEquals(errors.map(([, message]) => message), ["An event handler failed"]);
+    await assertRejects(() => recording.stop(), TypeError, "the disk is full");
+  }
 });

@@ -4,6 +4,7 @@ import { ValueError } from "@greenroom/matrix";
 import { BotTester, type TestedBotOptions } from "@greenroom/matrix/testing";
 import { recordTrace, replayTrace } from "@greenroom/matrix/trace";
 
+const START = '{"line":"start","version":1}\n';
 const KEEP = ["!ping", "!remind", "!name", /\d+[smh]/];
 
 /** A bot that answers, asks, reminds and greets. */
@@ -104,9 +105,34 @@ Deno.test("A trace has no name, no text, no number and no secret of what was rec
 Deno.test("What cannot be recorded or replayed is refused with what to give", async () => {
   await using tester = new BotTester((options) => new Bot(options));
   await using bot = new Bot({ baseUrl: tester.homeserver.baseUrl, accessToken: "x" });
-  assertThrows(() => recordTrace(bot.client, {} as never), ValueError, "write must be a function");
+  for (const options of [{}, undefined, { write: "a" }]) {
+    assertThrows(() => recordTrace(bot.client, options as never), ValueError, "write must be a function");
+  }
+  const write = () => {};
+  for (const client of [undefined, null, {}, bot, "bot"]) {
+    assertThrows(() => recordTrace(client as never, { write }), ValueError, "bot.client");
+  }
+  for (const keep of ["!ping", [1], null, [undefined], {}]) {
+    const given = keep as never;
+    assertThrows(() => recordTrace(bot.client, { write, keep: given }), ValueError, "keep must be an array");
+    const replay = () => replayTrace(START, chatty, { keep: given });
+    await assertRejects(replay, ValueError, "keep must be an array");
+  }
+  for (const trace of [undefined, new Uint8Array(), 1, null]) {
+    await assertRejects(() => replayTrace(trace as never, chatty), ValueError, "must be a string");
+  }
   await assertRejects(() => replayTrace("hello", chatty), ValueError, "line 1 is not one of a trace");
   await assertRejects(() => replayTrace("", chatty), ValueError, "does not begin as one");
   const bad = '{"line":"start","version":1}\n{"line":"event","room":"!r1:trace"}';
   await assertRejects(() => replayTrace(bad, chatty), ValueError, "line 2 is not one of a trace");
+});
+
+Deno.test("A trace whose last line a crash cut off is played without it", async () => {
+  const trace = await recorded();
+  const whole = await replayTrace(trace, chatty, { keep: KEEP });
+  const cut = trace + trace.split("\n").at(-2)?.slice(0, 30);
+  assertEquals(await replayTrace(cut, chatty, { keep: KEEP }), whole);
+  for (const bad of [`${START}{"line":\n`, `${START}{"line":\n{"line":`, `{"line":"sta`]) {
+    await assertRejects(() => replayTrace(bad, chatty), ValueError, "is not one of a trace");
+  }
 });
