@@ -138,8 +138,9 @@ export class Client {
     const { registerWake } = this.#serving = new LazyServing(basics, life, api);
     life.begin(api);
     Client.#shareOperations(new ApplicationOperations(api, basics, life).of(this));
-    const { clock, log, session: { http: user } } = basics;
-    const queues = new SendQueues({ api, user, kept: sessions, done: life.done, clock, log });
+    const { clock, log, session } = basics;
+    const isDurable = options.store !== undefined;
+    const queues = new SendQueues({ api, session, kept: sessions, isDurable, done: life.done, clock, log });
     life.first.handled.then(() => queues.resume()).catch(() => {}); // the client has ended
     Object.assign(this, { registerWake, runTask, queue: queues.queue });
     if (basics.crypto !== undefined) this.addDispatcher(DecryptionDispatcher);

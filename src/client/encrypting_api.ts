@@ -9,6 +9,7 @@ import type { CoreAPI, EncryptedRoomsAPI } from "../api/api.ts";
 import type { ShareReport } from "../crypto/sharing/mod.ts";
 import { AcceptedError, ServiceResponseError } from "../errors/service_response_error.ts";
 import { EncryptionError } from "../errors/encryption_error.ts";
+import { permanent } from "../errors/permanent.ts";
 import { NotFoundError } from "../errors/request_errcodes.ts";
 import { checkSendOptions } from "../api/messages/mod.ts";
 import {
@@ -162,8 +163,10 @@ export function encryptingAPI(
   const machine = (action: string): CryptoMachine => {
     const { crypto } = encryption;
     if (crypto === undefined) {
-      throw new EncryptionError(
-        `Cannot ${action}: the client has no encryption; give it encryption, and a store that lasts (a bot: MATRIX_STORE)`,
+      throw permanent(
+        new EncryptionError(
+          `Cannot ${action}: the client has no encryption; give it encryption, and a store that lasts (a bot: MATRIX_STORE)`,
+        ),
       );
     }
     return crypto;
@@ -178,8 +181,10 @@ export function encryptingAPI(
       if (plain) return await core.sendMessageEvent(roomId, eventType, content, options);
       const event = await outgoingEvent(eventType, "message", content);
       if (options.asUserId !== undefined) {
-        throw new EncryptionError(
-          `Cannot send ${type} to the encrypted room ${roomId} as ${options.asUserId}: only the own user's device can encrypt`,
+        throw permanent(
+          new EncryptionError(
+            `Cannot send ${type} to the encrypted room ${roomId} as ${options.asUserId}: only the own user's device can encrypt`,
+          ),
         );
       }
       const action = `send ${type} to the encrypted room ${roomId}`;

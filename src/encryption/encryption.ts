@@ -31,6 +31,7 @@ import {
   VERIFIED_OPTIONS,
 } from "./encryption_options.ts";
 import { EncryptionError } from "../errors/encryption_error.ts";
+import { permanent } from "../errors/permanent.ts";
 import type { Membership } from "../types/enums.ts";
 import { noteEncryption } from "../types/events/encryption_info.ts";
 import type { MatrixEvent, MessageEvent } from "../types/events/event.ts";
@@ -187,7 +188,7 @@ export class Encryption implements CryptoMachine, Lifecycle {
     // As it will be on the wire: what JSON leaves out must not be encrypted.
     const plain: unknown = JSON.parse(JSON.stringify(content));
     if (!isJsonObject(plain)) {
-      throw new EncryptionError(`Cannot encrypt ${eventType}: its content must be an object`);
+      throw permanent(new EncryptionError(`Cannot encrypt ${eventType}: its content must be an object`));
     }
     const input = { roomId, eventType, content: plain, txnId: options.txnId, since: following.since };
     for (let round = 0; round < MAX_ENCRYPTIONS; round++) {

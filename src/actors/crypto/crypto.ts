@@ -13,6 +13,7 @@ import { RecentSet } from "../../base/recent_map.ts";
 import type { AnswerOutput, RecoveredEvent } from "../../crypto/megolm/mod.ts";
 import type { ShareReport } from "../../crypto/sharing/mod.ts";
 import { EncryptionError } from "../../errors/encryption_error.ts";
+import { permanent } from "../../errors/permanent.ts";
 import { InternalEventType } from "../../types/events/event_type.ts";
 import type { EventID, RoomID } from "../../types/ids.ts";
 import type { DispatcherHandlers } from "../dispatcher/dispatcher.ts";
@@ -195,8 +196,10 @@ export class EngineRunner {
     await ready(this.signal);
     const [userId, deviceId] = await session.account({ signal: this.signal });
     if (deviceId === "") {
-      throw new EncryptionError(
-        `Cannot encrypt as ${userId}: the access token belongs to no device; log in`,
+      throw permanent(
+        new EncryptionError(
+          `Cannot encrypt as ${userId}: the access token belongs to no device; log in`,
+        ),
       );
     }
     await this.actor.open({ userId, deviceId });

@@ -9,6 +9,7 @@ import type { NewRecipient, RoomDescription, ShareReport } from "../../crypto/sh
 import type { CoreAPI } from "../../api/api.ts";
 import { type Clock, elapsed } from "../../base/clock.ts";
 import { EncryptionError } from "../../errors/encryption_error.ts";
+import { permanent } from "../../errors/permanent.ts";
 import { undefinedIfNotFound } from "../../errors/request_errcodes.ts";
 import { Membership } from "../../types/enums.ts";
 import type { RoomID } from "../../types/ids.ts";
@@ -160,10 +161,12 @@ export class RoomPreparer {
 
   async #approve(roomId: RoomID, users: readonly NewRecipient[]): Promise<void> {
     if (await this.#options.onNewRecipient?.(roomId, users) !== false) return;
-    throw new EncryptionError(
-      `Cannot encrypt for ${roomId}: onNewRecipient did not let ${
-        users.map(({ userId }) => userId).join(", ")
-      } have its key`,
+    throw permanent(
+      new EncryptionError(
+        `Cannot encrypt for ${roomId}: onNewRecipient did not let ${
+          users.map(({ userId }) => userId).join(", ")
+        } have its key`,
+      ),
     );
   }
 }

@@ -314,6 +314,7 @@ export function accountAPI(session: Session): AccountAPI {
     async deactivateAccount({ idServer, erase, clearAccessToken = true, ...options } = {}) {
       const body = { id_server: idServer, erase: erase || undefined };
       const result = await authenticated(session, deactivate, { path: {}, body }, options);
+      session.endLogin();
       if (clearAccessToken) forgetLogin(session);
       return result ?? "no-support";
     },

@@ -290,11 +290,13 @@ export function sessionAPI(session: Session): SessionAPI {
     },
     async logout({ clearAccessToken = true, ...options } = {}) {
       await (http.revokeTokens?.() ?? http[CALL](logout, { path: {} }, options));
+      session.endLogin();
       if (clearAccessToken) forgetLogin(session);
     },
     async logoutAll({ clearAccessToken = true, ...options } = {}) {
       await http[CALL](logoutAll, { path: {} }, options)
         .catch((error) => throwExplained(error, http, accountPage));
+      session.endLogin();
       if (clearAccessToken) forgetLogin(session);
     },
     getLoginToken: (options) => authenticated(session, loginToken, { path: {} }, options),

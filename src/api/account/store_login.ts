@@ -25,6 +25,7 @@ export interface NewSession {
 
 /** Makes a session that of another user or device. */
 export function storeLogin(session: Session, login: NewSession): void {
+  session.beginLogin(login.user_id, login.device_id);
   session.http.setTokens({
     accessToken: login.access_token ?? "",
     refreshToken: login.refresh_token,

@@ -71,7 +71,7 @@ export async function outgoingEvent(
  * @throws {ValueError} If it is empty, or said to be of another class.
  */
 export function checkedType(type: EventType, eventClass: EventClass): string {
-  const name = typeof type === "string" ? type : type.type;
+  const name = typeof type === "string" ? type : type?.type;
   if (typeof name !== "string" || name === "") throw new ValueError("Cannot use the event type: it is empty");
   if (typeof type !== "string" && type.class !== eventClass) {
     throw new ValueError(

@@ -1,6 +1,8 @@
 /**
  * Who acts: the user and the device that belong to the access token.
  *
+ * Over 300 lines because who acts, and until when, is asked of one object.
+ *
  * @module
  */
 
@@ -64,6 +66,7 @@ export class Session {
   #versions: VersionsResponse | undefined;
   /** Counts the resets, so that an answer from before one is not remembered after it. */
   #epoch = 0;
+  #login = new AbortController();
 
   /**
    * @param http The transport.
@@ -146,6 +149,30 @@ export class Session {
   reset(): void {
     this.#epoch++;
     this.#versions = undefined;
+  }
+
+  /** Aborted when the login ends: by a logout, or since another user or device logs in. */
+  get login(): AbortSignal {
+    return this.#login.signal;
+  }
+
+  /** Ends what was begun as the user and device of now. */
+  endLogin(): void {
+    this.#login.abort();
+  }
+
+  /**
+   * Notes a login; what was begun goes on if that was as the same user and device, or waits for a first login.
+   *
+   * @param user Who has logged in.
+   * @param device The device.
+   */
+  beginLogin(user: UserID, device: DeviceID | undefined): void {
+    const isUser = this.mxid === user || (this.mxid === "" && this.http.accessToken === "");
+    const isDevice = this.deviceId === device ||
+      (this.deviceId === undefined && this.http.accessToken === "");
+    if (!isUser || !isDevice) this.endLogin();
+    if (this.login.aborted) this.#login = new AbortController();
   }
 
   /**

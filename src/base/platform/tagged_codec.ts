@@ -62,12 +62,13 @@ function nodeOf(value: object, add: (each: unknown) => unknown): Node {
     const kind = Math.max(ERRORS.findIndex(({ name }) => name === value.name), 0);
     return ["e", kind, value.message, value.stack ?? "", add(value.cause)];
   }
-  if (value instanceof Number || value instanceof String || value instanceof Boolean) {
+  if (
+    value instanceof Number || value instanceof String || value instanceof Boolean || value instanceof BigInt
+  ) {
     return ["o", add(value.valueOf())];
   }
-  if (value instanceof Promise || value instanceof WeakMap || value instanceof WeakSet) {
-    throw new TypeError("It can't be cloned");
-  }
+  const kind = Object.prototype.toString.call(value).slice("[object ".length, -1);
+  if (kind !== "Object") throw new TypeError(`A value of the kind ${kind} can't be cloned`);
   return ["p", entries()];
 }
 
@@ -135,14 +136,12 @@ function objectOf(
       return kept(new Kind(Uint8Array.fromBase64(second as string).buffer));
     }
     case "e": {
-      const cause = get(fourth);
-      const error = new (ERRORS[first as number] ?? Error)(
-        second as string,
-        cause === undefined ? {} : { cause },
-      );
-      return kept(
-        Object.defineProperty(error, "stack", { value: third, writable: true, configurable: true }),
-      );
+      const error = kept(new (ERRORS[first as number] ?? Error)(second as string));
+      Object.defineProperty(error, "stack", { value: third, writable: true, configurable: true });
+      const cause = get(fourth); // it may be the error
+      return cause === undefined
+        ? error
+        : Object.defineProperty(error, "cause", { value: cause, writable: true, configurable: true });
     }
     case "o":
       return kept(Object(get(first)) as object);

@@ -22,17 +22,23 @@ export type {
   SendQueue,
 } from "./send_queue.ts";
 
+/** In how many rooms at once what an earlier process has left is sent; one that has to wait lets the next begin. */
+const AT_ONCE = 5;
+
 const OPTIONS: OptionNames<QueueOptions> = { onProgress: true };
 
 /** The queues of a client. */
 export class SendQueues implements QueueAPI {
   readonly #parts: QueueParts;
   readonly #rooms = new Map<RoomID, RoomQueue>();
+  /** The first login: a later one may be another's, and does not get what it has left in the client. */
+  readonly #login: AbortSignal;
   readonly #ended = new AbortController();
 
   /** @param parts What they work with. */
   constructor(parts: QueueParts) {
     this.#parts = parts;
+    this.#login = parts.session.login;
     const end = () => this.#ended.abort();
     parts.done.then(end, end);
   }
@@ -44,24 +50,39 @@ export class SendQueues implements QueueAPI {
     if (onProgress !== undefined && typeof onProgress !== "function") {
       throw new ValueError("Cannot make a queue: onProgress must be a function");
     }
-    const queue = this.#rooms.get(roomId) ?? this.#make(roomId);
+    const queue = this.#of(roomId);
     if (onProgress !== undefined) queue.onProgress = onProgress;
     return queue;
   };
 
   /** Goes on with what an earlier process has left. */
   async resume(): Promise<void> {
+    const rooms = this.#left();
+    await Promise.all(Array.from({ length: AT_ONCE }, async () => {
+      for await (const roomId of rooms) await this.#of(roomId).rested;
+    }));
+  }
+
+  async *#left(): AsyncGenerator<RoomID> {
     let after: readonly [RoomID, string] | undefined;
     do {
       const { value } = await this.#parts.kept.list(QUEUED, { after }).next();
       const roomId = value?.key[0] as RoomID | undefined; // the rest of the page is read by the room's queue
-      if (roomId !== undefined) this.#rooms.get(roomId) ?? this.#make(roomId);
+      if (roomId !== undefined) yield roomId;
       after = roomId && [roomId, "~"]; // behind all of the room
     } while (after !== undefined);
   }
 
-  #make(roomId: RoomID): RoomQueue {
-    const queue = new RoomQueue(roomId, this.#parts, this.#ended.signal);
+  #of(roomId: RoomID): RoomQueue {
+    const known = this.#rooms.get(roomId);
+    if (known !== undefined && !known.isSpent) return known;
+    const { isDurable, session } = this.#parts;
+    const queue = new RoomQueue(
+      roomId,
+      this.#parts,
+      this.#ended.signal,
+      isDurable || this.#login === session.login,
+    );
     this.#rooms.set(roomId, queue);
     return queue;
   }

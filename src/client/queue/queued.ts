@@ -107,10 +107,23 @@ export type Make = (helpers: SendHelpersAPI, add: MessagesAPI["sendMessageEvent"
  * Makes the record of a send, of what is given now.
  *
  * @param make Makes the event.
+ * @param options How it is sent.
  * @param roomId The room.
  * @param user Who sends.
  */
-export async function storedSend(make: Make, roomId: RoomID, user: SendingUser): Promise<StoredSend> {
+export async function storedSend(
+  make: Make,
+  options: QueuedSendOptions,
+  roomId: RoomID,
+  user: SendingUser,
+): Promise<StoredSend> {
+  if (options === null || typeof options !== "object") {
+    throw new ValueError("Cannot queue a send: its options must be an object");
+  }
+  const { txnId } = options;
+  if (txnId !== undefined && (typeof txnId !== "string" || txnId === "")) {
+    throw new ValueError("Cannot queue a send: its txnId must be a string that is not empty");
+  }
   const made = Promise.withResolvers<StoredSend>();
   const record = async (
     type: EventType,
@@ -128,6 +141,16 @@ export async function storedSend(make: Make, roomId: RoomID, user: SendingUser):
   };
   await make(sendHelpersAPI(add, NO_FILES), add);
   return await made.promise;
+}
+
+/**
+ * Refuses what is no text.
+ *
+ * @throws {ValueError} If it is neither a string nor `null`.
+ */
+export function checkText(text: string | null): string | null {
+  if (typeof (text ?? "") === "string") return text;
+  throw new ValueError("Cannot queue a send: its text must be a string, or null");
 }
 
 function copyOf(content: object): object {

@@ -9,6 +9,7 @@ import type { Vodozemac } from "@greenroom/vodozemac-wasm";
 import { type Clock, elapsed } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
 import { EncryptionError } from "../../errors/encryption_error.ts";
+import { permanent } from "../../errors/permanent.ts";
 import type { DeviceKeys, KeysUploadRequest } from "../../types/api/device_keys.ts";
 import type { JsonObject } from "../../types/json.ts";
 import type { EngineAccount, OwnDevice } from "../context/context.ts";
@@ -78,9 +79,11 @@ export class OwnKeys {
     const found = await OwnAccount.open(tx, vodozemac);
     if (found !== undefined && (found.facts.userId !== userId || found.facts.deviceId !== deviceId)) {
       const { facts } = found;
-      throw new EncryptionError(
-        `Cannot open the keys of ${userId}, device ${deviceId}: the store holds those of ${facts.userId}, ` +
-          `device ${facts.deviceId}; give each device a store of its own`,
+      throw permanent(
+        new EncryptionError(
+          `Cannot open the keys of ${userId}, device ${deviceId}: the store holds those of ${facts.userId}, ` +
+            `device ${facts.deviceId}; give each device a store of its own`,
+        ),
       );
     }
     const account = found ?? OwnAccount.create(tx, vodozemac, { userId, deviceId });

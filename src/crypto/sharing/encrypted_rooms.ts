@@ -8,6 +8,7 @@ import type { Clock } from "../../base/clock.ts";
 import { type StateEvent, SyncStream } from "../../types/events/event.ts";
 import { isUserId } from "../../types/identifiers.ts";
 import { EncryptionError } from "../../errors/encryption_error.ts";
+import { permanent } from "../../errors/permanent.ts";
 import { EncryptionAlgorithm } from "../../types/enums.ts";
 import type { RoomID, UserID } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
@@ -138,8 +139,10 @@ export class EncryptedRooms {
     const { roomId, members } = description;
     const before = this.settings(roomId);
     if (before === undefined && description.encryption === undefined) {
-      throw new EncryptionError(
-        `Cannot encrypt for ${roomId}: the room is not encrypted; send it m.room.encryption first`,
+      throw permanent(
+        new EncryptionError(
+          `Cannot encrypt for ${roomId}: the room is not encrypted; send it m.room.encryption first`,
+        ),
       );
     }
     const since = this.#members.visibilitySince(roomId);

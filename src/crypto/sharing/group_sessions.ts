@@ -19,6 +19,7 @@ import {
   type RoomSettings,
 } from "./outbound_record.ts";
 import { EncryptionError, EventTooLargeError } from "../../errors/encryption_error.ts";
+import { permanent } from "../../errors/permanent.ts";
 import type { RoomEncryptedContent } from "../../types/content/encryption_content.ts";
 import type { RelatesTo } from "../../types/content/message_content.ts";
 import { EncryptionAlgorithm } from "../../types/enums.ts";
@@ -211,9 +212,11 @@ const encoder = new TextEncoder();
  */
 export function draftRoomEvent({ roomId, eventType, content }: EncryptInput, own: OwnDevice): RoomEventDraft {
   if (eventType === "" || eventType === "m.room.encrypted") {
-    throw new EncryptionError(
-      `Cannot encrypt event of type "${eventType}" for room ${roomId}: it is not one that is said in a room; ` +
-        "use the type that the event has in plain text",
+    throw permanent(
+      new EncryptionError(
+        `Cannot encrypt event of type "${eventType}" for room ${roomId}: it is not one that is said in a room; ` +
+          "use the type that the event has in plain text",
+      ),
     );
   }
   const plaintext = toJson({ roomId, eventType, content });
@@ -270,10 +273,12 @@ function toJson({ roomId, eventType, content }: EncryptInput): string {
   try {
     return JSON.stringify({ type: eventType, content, room_id: roomId });
   } catch (cause) {
-    throw new EncryptionError(
-      `Cannot encrypt event of type "${eventType}" for room ${roomId}: its content has no JSON form; ` +
-        "leave out cycles and big integers",
-      { cause },
+    throw permanent(
+      new EncryptionError(
+        `Cannot encrypt event of type "${eventType}" for room ${roomId}: its content has no JSON form; ` +
+          "leave out cycles and big integers",
+        { cause },
+      ),
     );
   }
 }

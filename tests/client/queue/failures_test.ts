@@ -1,0 +1,57 @@
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { ValueError } from "@greenroom/matrix";
+import { ClientEndedError } from "@greenroom/matrix/errors";
+import { clientStage } from "../support/stage.ts";
+
+const SEND = { method: "PUT", path: "/send/" };
+
+Deno.test("A logout ends what is queued, and another user who logs in does not send it", async () => {
+  await using here = clientStage();
+  const bot = here.client("bot", { retry: false });
+  here.homeserver.createUser("other", { password: "curtain" });
+  const room = await bot.createRoom();
+  const away = here.homeserver.faults.add({ kind: "drop", match: SEND });
+  const queue = bot.queue(room);
+  const send = queue.sendText("of the bot");
+  await away.hit();
+  away.remove();
+  await bot.logout();
+  await assertRejects(() => send.sent, ClientEndedError, "logged out");
+  await assertRejects(() => queue.settled(), ClientEndedError, "logged out");
+  await bot.login({ identifier: "@other:localhost", password: "curtain" });
+  assertEquals(await bot.queue(room).list().catch(() => []), []);
+  await here.settle();
+  assertEquals(here.homeserver.requests.filter("PUT", "/send/").length, 1);
+});
+
+Deno.test("A cancellation after the end of the client rejects with a ClientEndedError", async () => {
+  await using here = clientStage();
+  const bot = here.client("bot", { retry: false });
+  const room = await bot.createRoom();
+  here.homeserver.faults.add({ kind: "drop", match: SEND });
+  const sends = ["1", "2"].map((text) => bot.queue(room).sendText(text));
+  await Promise.all(sends.map(({ stored }) => stored));
+  await bot.close();
+  await assertRejects(() => sends[1]?.cancel() ?? Promise.resolve(), ClientEndedError);
+});
+
+Deno.test("An onProgress that rejects is logged", async () => {
+  await using here = clientStage();
+  const bot = here.client("bot");
+  const room = await bot.createRoom();
+  const queue = bot.queue(room, { onProgress: () => Promise.reject(new Error("no")) as never });
+  await queue.sendText("Hello").sent;
+  await here.settle();
+  assert(here.log.lines.some(([, message]) => message.includes("onProgress of a queue has failed")));
+});
+
+Deno.test("What can't be queued is a ValueError", async () => {
+  await using here = clientStage();
+  const bot = here.client("bot");
+  const queue = bot.queue(await bot.createRoom());
+  for (const options of [{ txnId: 5 }, { txnId: "" }, null]) {
+    await assertRejects(() => queue.sendText("a", options as never).stored, ValueError);
+  }
+  await assertRejects(() => queue.sendText(3 as never).stored, ValueError, "must be a string");
+  await assertRejects(() => queue.sendMessageEvent(undefined as never, {} as never).stored, ValueError);
+});
