@@ -45,10 +45,22 @@ function valuesIn(text: string): Readonly<Record<string, string | undefined>> {
 
 /** A line, or all lines of a value in quotation marks, with the variable that it sets; empty: it sets none. */
 function piecesIn(text: string): (readonly [name: string, piece: string])[] {
-  const start = /(?<![^\n])/; // unlike ^, not behind a carriage return
-  const assignment = /[ \t]*(?:export[ \t]+)?(\w+)[ \t]*=[ \t]*(?:"[^"]*"|'[^']*'|`[^`]*`)?[^\n]*/;
-  const piece = new RegExp(`${start.source}(?:${assignment.source}|[^\\n]*)`, "g");
-  return [...text.matchAll(piece)].map(([all, name = ""]) => [name, all]);
+  const lines = text.split("\n");
+  const pieces: (readonly [name: string, piece: string])[] = [];
+  for (let at = 0; at < lines.length;) {
+    const line = lines[at] ?? "";
+    const equals = line.indexOf("=");
+    const name = line.slice(0, Math.max(equals, 0)).trim().replace(/^export[ \t]+/, "");
+    const isSet = /^\w+$/.test(name);
+    const value = isSet ? line.slice(equals + 1).trimStart() : "";
+    const quote = value.charAt(0);
+    const isOpen = quote !== "" && `"'\``.includes(quote) && !value.includes(quote, 1);
+    const end = isOpen ? lines.findIndex((later, index) => index > at && later.includes(quote)) : at;
+    const next = Math.max(end, at) + 1; // what never ends is a line
+    pieces.push([isSet ? name : "", lines.slice(at, next).join("\n")]);
+    at = next;
+  }
+  return pieces;
 }
 
 /**
