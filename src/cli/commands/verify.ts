@@ -106,7 +106,7 @@ async function asked(
   const request = await crypto.requestVerification(peer, method);
   terminal.note(`Asked ${userId}: accept it there. Ctrl-C ends it.`);
   while (request.phase === "requested") await request.changed();
-  if (request.phase === "ready" && !request.ways.includes("show-qr")) await request.startSas();
+  if (request.phase === "ready" && !method.ways.includes("show-qr")) await request.startSas();
   return request;
 }
 

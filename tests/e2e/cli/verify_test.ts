@@ -109,3 +109,22 @@ Deno.test({
     }
   },
 });
+
+Deno.test({
+  name: "verify --qr says that a device scans none, and goes on with emoji",
+  ignore: missing,
+  async fn() {
+    await using place = await Place.make();
+    await place.makeLoggedInBot();
+    await using alice = await person(place);
+    await using terminal = verify(place, "@alice:localhost", "--qr");
+    const request = await nextRequest(alice);
+    await request.accept({ ways: ["sas"] });
+    await emojiOf(request);
+    await terminal.expect("Does the other device show the same?");
+    assertStringIncludes(terminal.shown, "There is no code");
+    await terminal.type("y");
+    await request.confirm();
+    assertEquals(await terminal.ended(), 0, terminal.shown);
+  },
+});
