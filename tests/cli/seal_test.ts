@@ -108,6 +108,8 @@ Deno.test("store seal removes the store behind a link", async () => {
   assertEquals(await place.read("../disk/real.db"), undefined);
   const doctor = await place.run(["doctor", "--json"]);
   assertEquals([doctor.code, /"level":"(?:warning|error)"/.test(doctor.stdout)], [0, false], doctor.stdout);
+  await Deno.chmod(`${place.folder}/../store.key`, 0o644);
+  assertStringIncludes((await place.run(["doctor", "--json"])).stdout, '"key-file-open"');
 });
 
 Deno.test("Ctrl-C in store seal leaves no file, so that the next try succeeds", async () => {

@@ -6,6 +6,7 @@
 
 import { inspectDevice, listDevices } from "../../../mod.ts";
 import type { CryptoFinding, UserID } from "../../../types.ts";
+import { warningOfOthers } from "../../store/files/files.ts";
 import { type Input, isStoreInUse, messageOf, STATUS } from "../io/mod.ts";
 import {
   ENV_FILE,
@@ -68,6 +69,15 @@ async function* settingsFindings(settings: Settings): AsyncGenerator<Finding> {
       mend: `chmod 600 ${ENV_FILE}`,
     };
   } else yield { level: "ok", code: "env-file", message: `Only you can read ${ENV_FILE}` };
+  const { MATRIX_STORE_KEY_FILE: keyFile } = settings;
+  if (keyFile !== undefined && warningOfOthers([keyFile]) !== undefined) {
+    yield {
+      level: "warning",
+      code: "key-file-open",
+      message: `Others can read ${keyFile}, which has the key of the store`,
+      mend: `chmod go= ${keyFile}`,
+    };
+  }
   for (const name of ["MATRIX_STORE", "MATRIX_RECOVERY_KEY_FILE"] as const) {
     if (
       settings[name] !== undefined || (name !== "MATRIX_STORE" && settings.MATRIX_RECOVERY_KEY !== undefined)
