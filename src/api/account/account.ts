@@ -13,7 +13,7 @@ import { InvalidUsernameError, UserInUseError } from "../../errors/account_errco
 import { ExclusiveError } from "../../errors/request_errcodes.ts";
 import type { Open, ThirdPartyMedium } from "../../types/enums.ts";
 import type { DeviceID } from "../../types/ids.ts";
-import { forgetLogin, type NewSession, storeLogin } from "./store_login.ts";
+import { endLogin, type NewSession, storeLogin } from "./store_login.ts";
 import { authenticated, type AuthenticationOptions } from "./uia.ts";
 
 export { type FiltersAPI, filtersAPI } from "./filters.ts";
@@ -314,8 +314,7 @@ export function accountAPI(session: Session): AccountAPI {
     async deactivateAccount({ idServer, erase, clearAccessToken = true, ...options } = {}) {
       const body = { id_server: idServer, erase: erase || undefined };
       const result = await authenticated(session, deactivate, { path: {}, body }, options);
-      session.endLogin();
-      if (clearAccessToken) forgetLogin(session);
+      endLogin(session, { forgets: clearAccessToken });
       return result ?? "no-support";
     },
     getThirdPartyIds: async (options) => await http[CALL](thirdPartyIds, { path: {} }, options) ?? [],

@@ -31,14 +31,7 @@ import type {
 import { LoginType, type Open } from "../../types/enums.ts";
 import type { DeviceID, UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
-import {
-  accountPage,
-  followLogin,
-  forgetLogin,
-  otherLogin,
-  storeLogin,
-  throwExplained,
-} from "./store_login.ts";
+import { accountPage, endLogin, followLogin, otherLogin, storeLogin, throwExplained } from "./store_login.ts";
 import { authenticated, type AuthenticationOptions } from "./uia.ts";
 
 const LOGIN = "/_matrix/client/v3/login";
@@ -290,14 +283,12 @@ export function sessionAPI(session: Session): SessionAPI {
     },
     async logout({ clearAccessToken = true, ...options } = {}) {
       await (http.revokeTokens?.() ?? http[CALL](logout, { path: {} }, options));
-      session.endLogin();
-      if (clearAccessToken) forgetLogin(session);
+      endLogin(session, { forgets: clearAccessToken });
     },
     async logoutAll({ clearAccessToken = true, ...options } = {}) {
       await http[CALL](logoutAll, { path: {} }, options)
         .catch((error) => throwExplained(error, http, accountPage));
-      session.endLogin();
-      if (clearAccessToken) forgetLogin(session);
+      endLogin(session, { forgets: clearAccessToken });
     },
     getLoginToken: (options) => authenticated(session, loginToken, { path: {} }, options),
   };

@@ -36,8 +36,14 @@ export function storeLogin(session: Session, login: NewSession): void {
   session.deviceId = login.device_id;
 }
 
-/** Ends a session on this side: what it could do, it can no more. The user stays known. */
-export function forgetLogin(session: Session): void {
+/**
+ * Ends a login on this side: what was begun as it ends.
+ *
+ * @param forgets Whether to forget the tokens, too, so that it can do no more. The user stays known.
+ */
+export function endLogin(session: Session, { forgets }: { readonly forgets: boolean }): void {
+  session.endLogin();
+  if (!forgets) return;
   session.http.accessToken = "";
   session.deviceId = undefined;
 }
