@@ -17,6 +17,7 @@ import {
 } from "../../mod.ts";
 import { StoreError } from "../../errors.ts";
 import { platform } from "../base/platform/mod.ts";
+import { sealKeyOf } from "../store/files/files.ts";
 
 /**
  * The store in a file, of Deno KV where that is there, else of SQLite.
@@ -64,8 +65,8 @@ async function sealed(store: Store, key: Uint8Array): Promise<Store> {
 function sealKeyIn(path: string): Uint8Array {
   const name = `the key of the store in ${path} (MATRIX_STORE_KEY_FILE)`;
   try {
-    const text = platform.files.readTextFileSync(path).trim();
-    if (/^[A-Za-z\d+/]{43}=$/.test(text)) return Uint8Array.fromBase64(text);
+    const key = sealKeyOf(platform.files.readTextFileSync(path));
+    if (key !== undefined) return key;
   } catch (cause) {
     throw new ValueError(`Cannot read ${name}: let this process read the file`, { cause });
   }

@@ -134,3 +134,11 @@ inFolder("A store that was closed before its first use takes no lock, and makes 
   await assertRejects(() => store.lock(["a"]), ValueError, "closed");
   assertEquals([...Deno.readDirSync(folder)].map(({ name }) => name), []);
 });
+
+Deno.test("A patience that is no number of milliseconds is refused before anything is opened", async () => {
+  for (const patience of [-1, NaN, "long"] as Any[]) {
+    assertThrows(() => new KvStore(":memory:", { patience }), ValueError, "patience must be");
+    await assertRejects(() => KvStore.open(":memory:", { patience }), ValueError, "patience must be");
+    assertThrows(() => new SqliteStore(":memory:", { patience }), ValueError, "patience must be");
+  }
+});

@@ -8,6 +8,7 @@ import { Client, type ClientOptions, MatrixError, SealedStore, type Store } from
 import type { UserID } from "../../../types.ts";
 import type { OAuthSession } from "../../oauth/mod.ts";
 import { CliError, STATUS } from "../io/mod.ts";
+import { sealKeyOf } from "../../store/files/files.ts";
 import { needed, recoveryKeyOf, type Settings, textOf, writePrivate } from "./settings.ts";
 
 /** A client that is closed with its store. */
@@ -143,9 +144,10 @@ export async function removeStore(path: string): Promise<void> {
 
 /** The key in a file: 32 bytes as Base64. @throws {CliError} If it has none. */
 export async function keyIn(path: string): Promise<Uint8Array> {
-  const text = (await textOf(path))?.trim();
+  const text = await textOf(path);
   if (text === undefined) throw new CliError(`Cannot use the key in ${path}: there is no such file`);
-  if (/^[A-Za-z\d+/]{43}=$/.test(text)) return Uint8Array.fromBase64(text);
+  const key = sealKeyOf(text);
+  if (key !== undefined) return key;
   throw new CliError(`Cannot use the key in ${path}: it is not 32 bytes as Base64`);
 }
 

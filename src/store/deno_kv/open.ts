@@ -6,7 +6,7 @@
 
 import { type Clock, systemClock } from "../../base/clock.ts";
 import { checkOptions, type OptionNames } from "../../errors/known_names.ts";
-import { createPrivateFile, FilePatience, PATIENCE } from "../files/files.ts";
+import { createPrivateFile, FilePatience, patienceOf } from "../files/files.ts";
 import { StoreError, StoreFormatError } from "../../errors/store_error.ts";
 import { ValueError } from "../../errors/matrix_error.ts";
 import { KvConnection } from "./connection.ts";
@@ -54,10 +54,11 @@ const TABLE = "data_version";
 /**
  * The database of a store: what is open already, or what is opened when it is used first.
  *
- * @throws {ValueError} If it is neither, or there is no such option.
+ * @throws {ValueError} If it is neither, or an option can't be used.
  */
 export function databaseOf(given: string | Deno.Kv | undefined, options: KvOptions): KvDatabase {
   checkOptions(options, OPTIONS, "open the store");
+  patienceOf(options.patience);
   if (given === undefined || typeof given === "string") {
     return new LateDatabase(() => openDatabase(given, options));
   }
@@ -157,7 +158,8 @@ async function isReadOnlyDisk(path: string): Promise<boolean> {
 }
 
 async function openRemote(url: string, options: KvOptions): Promise<KvDatabase> {
-  const { patience = PATIENCE, clock = systemClock } = options;
+  const { clock = systemClock } = options;
+  const patience = patienceOf(options.patience);
   if (!URL.canParse(url)) {
     throw new ValueError(`Cannot open the store: ${url} is not a URL; give the server's address`);
   }

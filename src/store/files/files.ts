@@ -6,6 +6,7 @@
  */
 
 import { platform, type PlatformFile, SEEK } from "../../base/platform/mod.ts";
+import { ValueError } from "../../errors/matrix_error.ts";
 import { StoreError } from "../../errors/store_error.ts";
 import type { StoreKey, StoreLock } from "../base/mod.ts";
 import { type Clock, systemClock } from "../../base/clock.ts";
@@ -13,6 +14,8 @@ import { type Clock, systemClock } from "../../base/clock.ts";
 const { files } = platform;
 const EXCLUSIVELY = true;
 
+/** 32 bytes as Base64. */
+const SEAL_KEY = /^[A-Za-z\d+/]{43}=$/;
 /** The most bytes of a note that are read. */
 const MAX_LEFT = 1_024;
 
@@ -151,8 +154,14 @@ function modeOf(path: string): number | null {
   }
 }
 
+/** The key of a sealed store that stands in a file; undefined: the text is none. */
+export function sealKeyOf(text: string): Uint8Array | undefined {
+  const key = text.trim();
+  return SEAL_KEY.test(key) ? Uint8Array.fromBase64(key) : undefined;
+}
+
 /** How long to wait by default, in milliseconds: as for a server that is away. */
-export const PATIENCE = 30_000;
+const PATIENCE = 30_000;
 
 /** The shortest and the longest wait between tries, in milliseconds. */
 const FIRST_WAIT = 10;
@@ -164,6 +173,17 @@ export interface FilePatienceOptions {
   readonly patience?: number;
   /** Measures that. Default: the machine's own. */
   readonly clock?: Clock;
+}
+
+/**
+ * How long to wait for another process, in milliseconds.
+ *
+ * @param given What the application says. Default: {@linkcode PATIENCE}.
+ * @throws {ValueError} If that is no number, or below 0.
+ */
+export function patienceOf(given: number = PATIENCE): number {
+  if (given >= 0) return given;
+  throw new ValueError("Cannot open the store: patience must be a number of milliseconds, not below 0");
 }
 
 /** Has work done again while a file is locked. */

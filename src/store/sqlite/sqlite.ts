@@ -8,7 +8,7 @@
 
 import { DatabaseSync } from "node:sqlite";
 import type { Clock } from "../../base/clock.ts";
-import { createPrivateFile, FilePatience, lockBeside, PATIENCE } from "../files/files.ts";
+import { createPrivateFile, FilePatience, lockBeside, patienceOf } from "../files/files.ts";
 import { Turns } from "../../base/runs.ts";
 import { checkOptions, type OptionNames } from "../../errors/known_names.ts";
 import { StoreInUseError } from "../../errors/store_error.ts";
@@ -125,10 +125,7 @@ export class SqliteStore implements Store, AsyncDisposable {
    */
   constructor(file: string | DatabaseSync, options: SqliteOptions = {}) {
     checkOptions(options, OPTIONS, "open the store");
-    const { patience = PATIENCE } = options;
-    if (!(patience >= 0)) {
-      throw new ValueError("Cannot open the store: patience must be a number of milliseconds, not below 0");
-    }
+    const patience = patienceOf(options.patience);
     this.#patience = new FilePatience(options);
     const database = file instanceof DatabaseSync ? file : openFile(file, patience);
     try {
