@@ -10,6 +10,7 @@ import type { HandlerContext } from "../../mod.ts";
 import { Context, type Found, SAY_FAILED } from "./context/context.ts";
 import { type EventType, type MatrixEvent, type RoomID, SyncStream } from "../../types.ts";
 import type { Kit } from "./kit.ts";
+import { REGISTERED } from "../base/tracing.ts";
 import type { HandledUpdate } from "./observe.ts";
 import { answerBuiltIn, CANCEL, CommandFinder, isBuiltIn } from "./command_finder.ts";
 import { hiddenNames } from "./commands/commands.ts";
@@ -50,8 +51,6 @@ interface Called {
 const LEAVING = new Set(["LEAVE", "KICK", "BAN", "DISINVITE", "REJECT_INVITE"]);
 const NOTHING = (): Promise<void> => Promise.resolve();
 
-/** Where OpenTelemetry's API stores what an SDK has registered: part of its contract. */
-const REGISTERED = Symbol.for("opentelemetry.js.api.1");
 const RATE_LIMIT = { count: 20, window: 10_000 };
 
 /** Hands events to a bot's functions. */

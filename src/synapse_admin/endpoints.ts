@@ -31,7 +31,7 @@ export interface AdminUser {
   locked: boolean;
   /** Whether the user may only read. */
   suspended?: boolean;
-  /** Whether nobody has registered the account. */
+  /** Whether it is the account of a guest. */
   is_guest?: boolean;
   /** Whether the account was to be erased. */
   erased?: boolean;

@@ -54,7 +54,7 @@ const SEARCHED: ReadonlyMap<string, string> = new Map([
   ["m.room.topic", "content.topic"],
 ]);
 
-/** Answers all at once, as nobody has so many rooms here. */
+/** Answers all rooms at once: a test has few. */
 function mutualRooms(request: AuthedRequest): Answer {
   const { server, user } = request;
   const other = parseUserId(request.requiredQuery("user_id"));

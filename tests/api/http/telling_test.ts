@@ -1,13 +1,9 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { context, SpanKind, SpanStatusCode, trace } from "@opentelemetry/api";
-import {
-  BasicTracerProvider,
-  InMemorySpanExporter,
-  SimpleSpanProcessor,
-} from "@opentelemetry/sdk-trace-base";
 import { clientAPI } from "../../../src/api/api.ts";
 import { transactionIds } from "../../../src/api/http/events.ts";
 import type { Logger } from "../../../src/base/log.ts";
+import { recordedTelemetry } from "../../support/telemetry.ts";
 import { inTurn, refusal, scripted, untilSettled } from "../../support/scripted_fetch.ts";
 
 /** A logger that keeps its records. */
@@ -22,20 +18,6 @@ function memoryLog() {
     error: level("error"),
   };
   return { entries, log };
-}
-
-/** Runs with an OpenTelemetry SDK that keeps its spans. */
-async function withSpans(run: (exporter: InMemorySpanExporter) => Promise<void>): Promise<void> {
-  const exporter = new InMemorySpanExporter();
-  const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
-  trace.setGlobalTracerProvider(provider);
-  try {
-    await run(exporter);
-  } finally {
-    trace.disable();
-    await provider.forceFlush(); // the exporter answers later than it exports
-    await provider.shutdown();
-  }
 }
 
 const SECRETS = ["hunter2", "t-secret", "r-secret", "Very private"];
@@ -119,36 +101,35 @@ Deno.test("The duration of a request is what the clock says", async () => {
 });
 
 Deno.test("An operation with all its tries is one span, named after it, without a secret", async () => {
-  await withSpans(async (exporter) => {
-    await secretive();
-    const spans = exporter.getFinishedSpans();
-    const [login, sent, unreadable, , whoami] = spans;
-    assertEquals(spans.map(({ name }) => name), [
-      "matrix login",
-      "matrix sendMessageEvent",
-      "matrix sendMessageEvent",
-      "matrix refresh",
-      "matrix whoami",
-    ]);
-    assertEquals([login?.kind, login?.status.code], [SpanKind.CLIENT, SpanStatusCode.UNSET]);
-    assertEquals(sent?.attributes, {
-      "http.request.method": "PUT",
-      "url.template": "/_matrix/client/v3/rooms/{roomId}/send/{eventType}/{txnId}",
-      "http.request.resend_count": 1,
-    });
-    assertEquals([unreadable?.status.code, unreadable?.attributes["error.type"]], [
-      SpanStatusCode.ERROR,
-      "SERVICE_RESPONSE_ERROR",
-    ]);
-    assertEquals([whoami?.status.code, whoami?.attributes["error.type"]], [
-      SpanStatusCode.ERROR,
-      "M_UNKNOWN_TOKEN",
-    ]);
-    const text = JSON.stringify(
-      spans.map(({ name, attributes, events, status }) => ({ name, attributes, events, status })),
-    );
-    for (const secret of SECRETS) assert(!text.includes(secret));
+  await using telemetry = recordedTelemetry();
+  await secretive();
+  const { spans } = telemetry;
+  const [login, sent, unreadable, , whoami] = spans;
+  assertEquals(spans.map(({ name }) => name), [
+    "matrix login",
+    "matrix sendMessageEvent",
+    "matrix sendMessageEvent",
+    "matrix refresh",
+    "matrix whoami",
+  ]);
+  assertEquals([login?.kind, login?.status.code], [SpanKind.CLIENT, SpanStatusCode.UNSET]);
+  assertEquals(sent?.attributes, {
+    "http.request.method": "PUT",
+    "url.template": "/_matrix/client/v3/rooms/{roomId}/send/{eventType}/{txnId}",
+    "http.request.resend_count": 1,
   });
+  assertEquals([unreadable?.status.code, unreadable?.attributes["error.type"]], [
+    SpanStatusCode.ERROR,
+    "SERVICE_RESPONSE_ERROR",
+  ]);
+  assertEquals([whoami?.status.code, whoami?.attributes["error.type"]], [
+    SpanStatusCode.ERROR,
+    "M_UNKNOWN_TOKEN",
+  ]);
+  const text = JSON.stringify(
+    spans.map(({ name, attributes, events, status }) => ({ name, attributes, events, status })),
+  );
+  for (const secret of SECRETS) assert(!text.includes(secret));
 });
 
 Deno.test("Without an SDK there is no span, and a request runs in its caller's context", async () => {

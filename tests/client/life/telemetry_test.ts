@@ -2,15 +2,21 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { MemoryStore } from "@greenroom/matrix";
 import { EVERYBODY } from "../../support/everybody.ts";
 import { beginIn, twoInARoom, withholding } from "../support/encrypted_room.ts";
-import { clientStage } from "../support/stage.ts";
-import { recordedTelemetry } from "../support/telemetry.ts";
+import { type ClientStage, clientStage } from "../support/stage.ts";
+import { recordedTelemetry } from "../../support/telemetry.ts";
 
-Deno.test("What a handler sends is in its span, which is in that of the response that has its event", async () => {
-  await using stage = clientStage();
+/** A bot, and a user, in a room that the bot has synced. */
+async function inARoom(stage: ClientStage) {
   const [bot, alice] = [stage.client("bot"), stage.client("alice")];
   const room = await alice.createRoom({ invitees: ["@bot:localhost"] });
   await bot.joinRoom(room);
   await bot.syncOnce();
+  return { alice, bot, room };
+}
+
+Deno.test("What a handler sends is in its span, which is in that of the response that has its event", async () => {
+  await using stage = clientStage();
+  const { alice, bot, room } = await inARoom(stage);
   await alice.sendText(room, "ping");
   bot.on("m.room.message", async ({ sender }) => {
     if (sender !== "@bot:localhost") await bot.sendText(room, "pong");
@@ -33,10 +39,7 @@ Deno.test("What a handler sends is in its span, which is in that of the response
 
 Deno.test("A handler that fails, a send that is tried again, and how late an event was are told", async () => {
   await using stage = clientStage();
-  const [bot, alice] = [stage.client("bot"), stage.client("alice")];
-  const room = await alice.createRoom({ invitees: ["@bot:localhost"] });
-  await bot.joinRoom(room);
-  await bot.syncOnce();
+  const { alice, bot, room } = await inARoom(stage);
   await alice.sendText(room, "ping");
   bot.on("m.room.message", async () => {
     stage.homeserver.faults.add({ kind: "status", status: 502, match: { path: /\/send\// }, times: 1 });
@@ -86,10 +89,7 @@ Deno.test("What is decrypted is a span, what can't be is counted, and what a key
 
 Deno.test("Each response has a trace of its own, and spans name no room and no user", async () => {
   await using stage = clientStage();
-  const [bot, alice] = [stage.client("bot"), stage.client("alice")];
-  const room = await alice.createRoom({ invitees: ["@bot:localhost"] });
-  await bot.joinRoom(room);
-  await bot.syncOnce();
+  const { alice, bot, room } = await inARoom(stage);
   bot.on("m.room.message", () => {});
   await using telemetry = recordedTelemetry();
   for (const text of ["one", "two"]) {
