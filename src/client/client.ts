@@ -141,7 +141,7 @@ export class Client {
     const { clock, log, session } = basics;
     const isDurable = options.store !== undefined;
     const queues = new SendQueues({ api, session, kept: sessions, isDurable, done: life.done, clock, log });
-    life.first.handled.then(() => queues.resume()).catch(() => {}); // the client has ended
+    if (isDurable) life.first.handled.then(() => queues.resume()).catch(() => {}); // the client has ended
     Object.assign(this, { registerWake, runTask, queue: queues.queue });
     if (basics.crypto !== undefined) this.addDispatcher(DecryptionDispatcher);
     answerOwners(this, basics.chosen?.verification);
