@@ -116,25 +116,18 @@ export class Redaction {
 
   /** A text: letters are `x` or `X`, digits `0`; IDs have their names, and some words stay. */
   text(text: string): string {
-    let safe = "";
-    let end = 0;
-    for (const { 0: link, index } of text.matchAll(LINK)) {
-      safe += this.#named(text.slice(end, index)) + this.#link(link);
-      end = index + link.length;
-    }
-    return safe + this.#named(text.slice(end));
+    return inParts(text, LINK, {
+      found: (link) => this.#link(link),
+      between: (words) => this.#named(words),
+    });
   }
 
   #named(text: string): string {
-    let safe = "";
-    let end = 0;
-    for (const { 0: found, index } of text.matchAll(ID)) {
-      const id = idIn(found);
-      if (id === undefined) continue;
-      safe += this.#words(text.slice(end, index)) + this.id(id);
-      end = index + id.length;
-    }
-    return safe + this.#words(text.slice(end));
+    return inParts(text, ID, {
+      take: idIn,
+      found: (id) => this.id(id),
+      between: (words) => this.#words(words),
+    });
   }
 
   #words(text: string): string {
@@ -154,13 +147,10 @@ export class Redaction {
   }
 
   #html(html: string): string {
-    let safe = "";
-    let end = 0;
-    for (const { 0: markup, index } of html.matchAll(MARKUP)) {
-      safe += this.text(html.slice(end, index)) + this.#markup(markup);
-      end = index + markup.length;
-    }
-    return safe + this.text(html.slice(end));
+    return inParts(html, MARKUP, {
+      found: (markup) => this.#markup(markup),
+      between: (text) => this.text(text),
+    });
   }
 
   #markup(markup: string): string {
@@ -209,6 +199,33 @@ export function checkKeep(keep: unknown, action: string): void {
   throw new ValueError(
     `Cannot ${action}: keep must be an array of words and expressions, such as ["!ping", /\\d+m/]`,
   );
+}
+
+/** What becomes of the parts of a text. */
+interface PartsOfText {
+  /** What counts of a part that was found; undefined: it stands between others. Default: all of it. */
+  readonly take?: (part: string) => string | undefined;
+  /** What stands in place of what was taken. */
+  readonly found: (part: string) => string;
+  /** What stands in place of what is between. */
+  readonly between: (part: string) => string;
+}
+
+/** A text with what an expression finds replaced in one way, and what is between in another. */
+function inParts(
+  text: string,
+  pattern: RegExp,
+  { take = (part) => part, found, between }: PartsOfText,
+): string {
+  let made = "";
+  let end = 0;
+  for (const { 0: whole, index } of text.matchAll(pattern)) {
+    const part = take(whole);
+    if (part === undefined) continue;
+    made += between(text.slice(end, index)) + found(part);
+    end = index + part.length;
+  }
+  return made + between(text.slice(end));
 }
 
 /** The ID that a part of a text is, without the punctuation behind it; undefined: it is none. */
