@@ -2874,7 +2874,7 @@ export interface Client
    * @param feature A version, such as `v1.11`: then a later one counts, too. Or the name of a feature, which
    *   counts if the homeserver says that it is on.
    * @param options Request options.
-   * @throws {ValueError} If the name is empty.
+   * @throws {ValueError} If it is neither a version nor the name of a feature; the message says what to write.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientversions | GET /versions}
    * @example
    * ```ts ignore
@@ -4012,6 +4012,7 @@ export interface Client
    * @throws {UnrecognizedError} If the homeserver can't say. `client.stateStore.getSharedRooms()` knows the rooms
    *   that syncs have shown.
    * @throws {InvalidParamError} If it is the own user.
+   * @throws {ServiceResponseError} If the pages of the server have no end.
    * @see {@link https://github.com/matrix-org/matrix-spec-proposals/pull/2666 | GET /mutual_rooms}
    * @example
    * ```ts ignore

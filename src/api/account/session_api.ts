@@ -14,6 +14,7 @@ import {
   endpoint,
   field,
   fields,
+  isVersion,
   nothing,
   type RequestOptions,
   type Session,
@@ -55,6 +56,9 @@ const loginToken = endpoint(
   "/_matrix/client/v1/login/get_token",
   fields<LoginTokenResponse>({ login_token: "string", expires_in_ms: "number" }),
 );
+
+/** A name of `unstable_features`: words with dots between them. */
+const FEATURE = /^(?!v[\d.]+$)[a-z][\w-]*(?:\.[\w-]+)+$/i;
 
 /** Options of {@link SessionAPI.login}. */
 export interface LoginOptions extends RequestOptions {
@@ -120,7 +124,7 @@ export interface SessionAPI {
    * @param feature A version, such as `v1.11`: then a later one counts, too. Or the name of a feature, which
    *   counts if the homeserver says that it is on.
    * @param options Request options.
-   * @throws {ValueError} If the name is empty.
+   * @throws {ValueError} If it is neither a version nor the name of a feature; the message says what to write.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientversions | GET /versions}
    * @example
    * ```ts
@@ -259,8 +263,8 @@ export function sessionAPI(session: Session): SessionAPI {
   return {
     versions: (options) => session.versions(options),
     async supports(feature, options) {
-      if (typeof feature !== "string" || feature === "") {
-        throw new ValueError("Cannot say what the server supports: the feature has no name");
+      if (typeof feature !== "string" || !(isVersion(feature) || FEATURE.test(feature))) {
+        throw (await import("./wrong_feature.ts")).wrongFeature(feature);
       }
       const asked = calledAs(options, "supports");
       checkRequestOptions(asked, "supports"); // also of what is remembered

@@ -8,6 +8,8 @@
 import { CALL, endpoint, type RequestOptions, type Session, shaped } from "../http/mod.ts";
 import { list, object } from "../../types/checks/composite_shapes.ts";
 import { optional, roomId, text } from "../../types/checks/shape.ts";
+import { printable } from "../../errors/matrix_error.ts";
+import { ServiceResponseError } from "../../errors/service_response_error.ts";
 import { checkIdentifier } from "../../types/identifiers.ts";
 import type { RoomID, UserID } from "../../types/ids.ts";
 
@@ -23,7 +25,7 @@ const mutual = endpoint(
   shaped(object<MutualRooms>({ joined: list(roomId), next_batch: optional(text) })),
 );
 
-/** How many pages are read: a server that has more has no end. */
+/** A server that has more pages has no end. */
 const MAX_PAGES = 1_000;
 
 /** The operation on rooms that users share. */
@@ -36,6 +38,7 @@ export interface MutualRoomsAPI {
    * @throws {UnrecognizedError} If the homeserver can't say. `client.stateStore.getSharedRooms()` knows the rooms
    *   that syncs have shown.
    * @throws {InvalidParamError} If it is the own user.
+   * @throws {ServiceResponseError} If the pages of the server have no end.
    * @see {@link https://github.com/matrix-org/matrix-spec-proposals/pull/2666 | GET /mutual_rooms}
    * @example
    * ```ts
@@ -50,21 +53,27 @@ export interface MutualRoomsAPI {
   getMutualRooms(userId: UserID, options?: RequestOptions): Promise<RoomID[]>;
 }
 
+function endless(answer: string): ServiceResponseError {
+  return new ServiceResponseError(`Cannot getMutualRooms: the server ${answer}; ask who runs it`);
+}
+
 /** Makes the operation on rooms that users share. */
 export function mutualRoomsAPI({ http }: Session): MutualRoomsAPI {
   return {
     async getMutualRooms(userId, options) {
       checkIdentifier("userId", userId);
       const rooms: RoomID[] = [];
+      const tokens = new Set<string>();
       let from: string | undefined;
-      for (let page = 0; page < MAX_PAGES; page++) {
+      while (tokens.size < MAX_PAGES) {
         const query = { user_id: userId, from };
         const { joined, next_batch } = await http[CALL](mutual, { path: {}, query }, options);
         for (const room of joined) rooms.push(room);
-        if (next_batch === undefined || next_batch === from) break;
-        from = next_batch;
+        if (next_batch === undefined) return rooms;
+        if (tokens.has(next_batch)) throw endless(`names the page "${printable(next_batch, 64)}" twice`);
+        tokens.add(from = next_batch);
       }
-      return rooms;
+      throw endless("has more than 1,000 pages");
     },
   };
 }

@@ -231,11 +231,34 @@ Deno.test("supports() knows versions, those before them, and features that are o
     "r0.5.0",
     "org.matrix.msc4140",
     "org.matrix.msc4306",
-    "x",
+    "org.example.x",
   ];
   const found = [];
   for (const feature of asked) if (await supports(feature)) found.push(feature);
   assertEquals(found, ["v1.11", "v1.15", "r0.6.1", "org.matrix.msc4140"]);
   assertEquals(requests.length, 1);
-  await assertRejects(() => supports(""), ValueError, "no name");
+});
+
+Deno.test("supports() refuses what is neither a version nor a feature's name, and says what to write", async () => {
+  const { api: { supports }, requests } = api({ [VERSIONS]: { versions: ["v1.15"] } });
+  const wrong: [feature: unknown, mend: string][] = [
+    ["1.11", 'write "v1.11"'],
+    ["V1.11", 'write "v1.11"'],
+    ["v1.11.2", 'write "v1.11"'],
+    [" v1.11 ", 'write "v1.11"'],
+    ["v2", 'a version is like "v1.11"'],
+    ["MSC4140", 'write "org.matrix.msc4140"'],
+    ["msc2666", 'write "uk.half-shot.msc2666.query_mutual_rooms.stable"'],
+    ["4306", 'write "org.matrix.msc4306"'],
+    ["msc9999", 'like "org.matrix.msc4140"'],
+    ["delayed events", 'like "org.matrix.msc4140"'],
+    ["", "it has no name"],
+    [5, "must be a string, not a number"],
+    [null, "must be a string, not null"],
+    [["v1.11"], "must be a string, not a list"],
+  ];
+  for (const [feature, mend] of wrong) {
+    await assertRejects(() => supports(feature as never), ValueError, mend, String(feature));
+  }
+  assertEquals(requests.length, 0);
 });
