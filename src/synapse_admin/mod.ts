@@ -30,19 +30,20 @@ export type {
   RoomDeletion,
   UserRedaction,
 } from "./endpoints.ts";
-export {
-  type AdministratingClient,
-  type AdminUserChange,
-  type CreateRegistrationTokenOptions,
-  type DeactivateUserOptions,
-  type DeleteRoomOptions,
-  type ListAdminRoomsOptions,
-  type ListAdminUsersOptions,
-  type ListRegistrationTokensOptions,
-  type RedactUserEventsOptions,
-  type ResetPasswordOptions,
-  type SendServerNoticeOptions,
-  SynapseAdmin,
-} from "./synapse_admin.ts";
+export type {
+  AdministratingClient,
+  AdminUserChange,
+  CreateRegistrationTokenOptions,
+  DeactivateUserOptions,
+  DeleteRoomOptions,
+  ListAdminRoomsOptions,
+  ListAdminUsersOptions,
+  ListRegistrationTokensOptions,
+  RedactUserEventsOptions,
+  ResetPasswordOptions,
+  SendServerNoticeOptions,
+} from "./options.ts";
+export { SynapseAdmin } from "./synapse_admin.ts";
+export { UserAdmin } from "./user_admin.ts";
 
 endOwnCode(() => callSite());

@@ -1,4 +1,4 @@
-import { assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { ForbiddenError, NotFoundError, ValueError } from "@greenroom/matrix";
 import { ServiceResponseError } from "@greenroom/matrix/errors";
 import { SynapseAdmin } from "@greenroom/matrix/synapse-admin";
@@ -94,4 +94,55 @@ Deno.test("SynapseAdmin checks what Synapse answers, and leaves out users who ar
   await assertRejects(() => synapse.getRoom(ROOM), ServiceResponseError, "joined_members");
   await assertRejects(() => synapse.deleteRoom(ROOM), ServiceResponseError, "delete_id");
   await assertRejects(() => synapse.listRooms(), ForbiddenError);
+});
+
+Deno.test("SynapseAdmin refuses values and options that are of another kind, and sends nothing", async () => {
+  const { admin: synapse, lines } = admin({});
+  const calls: [call: () => Promise<unknown>, mend: string][] = [
+    [
+      () => synapse.updateUser(USER, { shadowBanned: "false" as never }),
+      "shadowBanned must be true or false",
+    ],
+    [() => synapse.updateUser(USER, { suspended: true, locked: 1 as never }), "locked must be true or false"],
+    [() => synapse.updateUser(USER, { suspended: true }, true as never), "must be an object"],
+    [() => synapse.updateUser(USER, undefined as never), "there is no change"],
+    [() => synapse.updateUser(USER, { banned: true } as never), "banned"],
+    [() => synapse.deactivateUser(USER, true as never), "must be an object"],
+    [() => synapse.deactivateUser(USER, null as never), "must be an object"],
+    [() => synapse.deactivateUser(USER, { erase: "no" as never }), "erase must be true or false"],
+    [() => synapse.deactivateUser(USER, { earse: true } as never), "did you mean erase?"],
+    [() => synapse.resetPassword(USER, undefined as never), "the password"],
+    [() => synapse.resetPassword(USER, ""), "the password"],
+    [() => synapse.resetPassword(USER, { password: "secret" } as never), "the password"],
+    [
+      () => synapse.resetPassword(USER, "secret", { logoutDevices: 0 as never }),
+      "logoutDevices must be true",
+    ],
+    [() => synapse.listUsers({ guests: "no" as never }), "guests must be true or false"],
+    [() => synapse.listUsers({ name: 5 as never }), "name must be a string"],
+    [() => synapse.listUsers("spam" as never), "must be an object"],
+    [() => synapse.redactUserEvents(USER, "Spam" as never), "must be an object"],
+    [() => synapse.redactUserEvents(USER, { reason: true as never }), "reason must be a string"],
+    [() => synapse.listRooms({ orderBy: true as never }), "orderBy must be a string"],
+    [() => synapse.deleteRoom(ROOM, { purge: "false" as never }), "purge must be true or false"],
+    [() => synapse.deleteRoom(ROOM, { message: {} as never }), "message must be a string"],
+    [() => synapse.listRegistrationTokens({ valid: "true" as never }), "valid must be true or false"],
+    [() => synapse.createRegistrationToken({ token: "" }), "token"],
+    [() => synapse.createRegistrationToken({ usesAllowed: "1" as never }), "usesAllowed"],
+    [() => synapse.sendServerNotice(USER, undefined as never), "the content"],
+    [() => synapse.sendServerNotice(USER, true as never), "the content"],
+    [() => synapse.getUserRedaction(undefined as never), ""],
+    [() => synapse.getRoomDeletion("" as never), ""],
+  ];
+  for (const [call, mend] of calls) {
+    const error = await assertRejects(call, ValueError, mend, `${call}`);
+    assert(!error.message.includes("secret"), error.message);
+  }
+  assertEquals(lines(), []);
+});
+
+Deno.test("new SynapseAdmin() refuses what is no client", () => {
+  for (const client of [undefined, null, {}, { api: {} }, "https://example.org"]) {
+    assertThrows(() => new SynapseAdmin(client as never), ValueError, "give the Client of an administrator");
+  }
 });
