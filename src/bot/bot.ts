@@ -60,7 +60,7 @@ import { Updates } from "./updates.ts";
 export interface EveryOptions {
   /** Names the schedule in the store: it is found by that after a restart. Default: the pattern. */
   name?: string;
-  /** The IANA time zone of the pattern, like `Europe/Rome`. Default: `UTC`. */
+  /** The IANA time zone of a pattern of cron, like `Europe/Rome`. Default: `UTC`. */
   timezone?: string;
 }
 
@@ -330,13 +330,15 @@ export class Bot<C extends Context = Context> extends Composer<C> {
   }
 
   /**
-   * Runs a function on a schedule, as cron does. If the bot was away at some of the times, the
-   * function runs once for all of them, and `c.late` says how late.
+   * Runs a function on a schedule: each time a duration is over, or as cron does. If the bot was away at some
+   * of the times, the function runs once for all of them, and `c.late` says how late.
    *
    * If a room that the function names is upgraded, the function goes on in the old one, also with
    * `followUpgrade()`: keep the ID of the room in a session, and change it there.
    *
-   * @param pattern When, as cron writes it: minute, hour, day, month, weekday.
+   * @param pattern When: a duration, like `10m` or `1h30m`, or in milliseconds, from a second on; or as cron
+   *   writes it: minute, hour, day, month, weekday. The times of a duration are its multiples, counted from the
+   *   beginning of 1970 in UTC: those of `10m` are at each full ten minutes, whenever the bot was started.
    * @param handler What to do.
    * @param options Its name, and the time zone.
    * @returns This.
@@ -344,10 +346,11 @@ export class Bot<C extends Context = Context> extends Composer<C> {
    *
    * @example
    * ```ts ignore
-   * bot.every("0 9 * * 1-5", (c) => c.in("!room:example.org").send("Good morning!"));
+   * bot.every("10m", (c) => c.in("!room:example.org").send("Ten minutes have passed."));
+   * bot.every("0 9 * * 1-5", (c) => c.in("!room:example.org").send("Good morning!"), { timezone: "Europe/Rome" });
    * ```
    */
-  every(pattern: string, handler: ReminderHandler, options: EveryOptions = {}): this {
+  every(pattern: string | number, handler: ReminderHandler, options: EveryOptions = {}): this {
     checkFunction(handler, `do something at "${pattern}"`);
     checkOptions(options, { name: true, timezone: true }, `do something at "${pattern}"`);
     this.#times.every(pattern, handler, options);

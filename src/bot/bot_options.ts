@@ -84,11 +84,11 @@ export interface BotBehaviour extends AccessOptions {
    */
   maxReminders?: number;
   /**
-   * How long a function may take for one event, in milliseconds: `c.signal` ends then, the failure is
+   * How long a function may take for one event, like `30m`, or in milliseconds: `c.signal` ends then, the failure is
    * reported, and the next event of the user is handled. One that takes over 30 seconds is warned of, once.
    * Default: 10 minutes.
    */
-  handlerTimeout?: number;
+  handlerTimeout?: number | string;
 }
 
 /** How a bot is made: as a client is, and how it behaves. */

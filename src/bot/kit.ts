@@ -5,6 +5,7 @@
  */
 
 import { type Client, ValueError } from "../../mod.ts";
+import { inMilliseconds } from "../base/duration.ts";
 import type { BotBehaviour } from "./bot_options.ts";
 import { Conversations } from "./conversations/conversations.ts";
 import { Access, Invitations, reportUnread } from "./policy/policy.ts";
@@ -62,7 +63,10 @@ export class Kit {
     this.timers = new Timers(client, this.reminders);
     this.invitations = new Invitations(client, this.timers, behaviour.inviteLimit);
     this.conversations = new Conversations(client, this);
-    this.patience = new Patience(client.api.clock, { limit, slow: warnOfSlow });
+    this.patience = new Patience(client.api.clock, {
+      limit: limit === undefined ? limit : inMilliseconds(limit),
+      slow: warnOfSlow,
+    });
     function warnOfSlow({ what }: RunTime): void {
       if (what) client.log.warn("A function has not ended after 30 seconds, and is waited for", what);
     }

@@ -9,6 +9,7 @@
 import { platform } from "../base/platform/mod.ts";
 import type { StartOptions, Store } from "../../mod.ts";
 import { type Clock, systemClock } from "../base/clock.ts";
+import { inMilliseconds } from "../base/duration.ts";
 import type { Logger } from "../base/log.ts";
 import { hintAt, type Hints } from "../errors/hints.ts";
 import { checkOptions } from "../errors/known_names.ts";
@@ -290,7 +291,7 @@ export class BotTester {
   /**
    * Moves the clock on, and lets the bot do what it does in that time.
    *
-   * @param ms How far, in milliseconds.
+   * @param time How far: like `1h30m`, or in milliseconds.
    *
    * @example
    * ```ts
@@ -299,17 +300,24 @@ export class BotTester {
    *
    * await using tester = new BotTester((options) => {
    *   const bot = new Bot(options);
-   *   bot.command("tea", (c) => c.remind({ in: 180_000 }, "Tea is ready"));
+   *   bot.command("tea", (c) => c.remind("3m", "Tea is ready"));
    *   return bot;
    * });
    * const room = await tester.room("alice");
    * await room.say("!tea");
-   * await tester.pass(180_000);
+   * await tester.pass("3m");
    * await room.expect(/Tea is ready/);
    * ```
    */
-  async pass(ms: number): Promise<void> {
-    if (ms < 0) throw new ValueError(`Cannot let ${ms} milliseconds pass: give a number that is not below 0`);
+  async pass(time: number | string): Promise<void> {
+    const ms = inMilliseconds(time);
+    if (!(ms >= 0)) {
+      throw new ValueError(
+        `Cannot let ${
+          JSON.stringify(time)
+        } pass: give milliseconds that are not below 0, or a text like "1h30m"`,
+      );
+    }
     await this.clock.tick(ms);
     await this.settle();
   }

@@ -21,7 +21,6 @@ export {
   type FlagNames,
   type OptionalNames,
   readDate,
-  readDuration,
   type RequiredNames,
   type Schemas,
 } from "./pattern.ts";

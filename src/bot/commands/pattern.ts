@@ -6,6 +6,7 @@
 
 import { type Client, type MatrixLink, matrixToUrl, parseMatrixLink } from "../../../mod.ts";
 import type { EncryptionInfo, RoomAlias, RoomID, SenderInfo, UserID } from "../../../types.ts";
+import { readDuration } from "../../base/duration.ts";
 
 /** What checks an argument: a schema of any library with Standard Schema, version 1. */
 export interface ArgumentSchema<Output = unknown> {
@@ -196,16 +197,6 @@ interface Reader<Value> {
   readonly meaning: string;
 }
 
-const UNITS_MS: Readonly<Record<string, number>> = {
-  s: 1000,
-  m: 60_000,
-  h: 3_600_000,
-  d: 86_400_000,
-  w: 604_800_000,
-};
-const DURATION_PART =
-  /\s*(\d{1,9}(?:\.\d{1,3})?)\s*(s(?:ec(?:ond)?s?)?|m(?:in(?:ute)?s?)?|h(?:(?:ou)?rs?)?|d(?:ays?)?|w(?:eeks?)?)(?![a-z])/iy;
-const MAX_DURATION_MS = 3650 * 86_400_000;
 const DATE = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{1,2}:\d{2}(?::\d{2})?)\s*(Z|[+-]\d{2}:\d{2})?)?$/i;
 
 const READERS: { readonly [Type in ArgumentType]: Reader<ArgumentTypes[Type]> } = {
@@ -255,18 +246,6 @@ export function readArgument(
   const { read, meaning } = READERS[type];
   const value = read(text);
   return value === undefined ? { problem: `must be ${meaning}` } : { value };
-}
-
-/** Reads a duration, in milliseconds; undefined: it is none. */
-export function readDuration(text: string): number | undefined {
-  let total = 0;
-  DURATION_PART.lastIndex = 0;
-  for (let at = 0; at < text.length; at = DURATION_PART.lastIndex) {
-    const [, count, unit = ""] = DURATION_PART.exec(text) ?? [];
-    if (count === undefined) return undefined;
-    total += Number(count) * (UNITS_MS[unit.charAt(0).toLowerCase()] ?? 0);
-  }
-  return text === "" || total > MAX_DURATION_MS ? undefined : Math.round(total);
 }
 
 /** Reads a moment; undefined: it is none. */

@@ -23,6 +23,7 @@ import type {
   SenderInfo,
   UserID,
 } from "../../../types.ts";
+import { inMilliseconds } from "../../base/duration.ts";
 import { checkOptions, type OptionNames } from "../../errors/known_names.ts";
 import { isSendersWord } from "../policy/policy.ts";
 import type { PollTally, SendPollOptions } from "../polls/polls.ts";
@@ -80,8 +81,8 @@ export interface AskOptions<Q extends Query> extends Pick<WriteOptions, "format"
   from?: UserID | "anyone";
   /** The room to ask in: a moderators' room, for one. Default: that of the event, and its thread. */
   roomId?: RoomID;
-  /** How long to wait, in milliseconds: at most 30 days. Default: a day. */
-  timeout?: number;
+  /** How long to wait: like `2m`, or in milliseconds; at most 30 days. Default: a day. */
+  timeout?: number | string;
   /**
    * Says what is wrong with an answer: that is said, and another answer waited for. Undefined:
    * nothing. It is asked once for each answer. Default: any answer will do.
@@ -210,7 +211,7 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown>
    * const plugin = new Composer();
    * plugin.command("avatar", async (c) => {
    *   await c.reply("Send me a picture within a minute.");
-   *   const picture = await c.wait({ filter: "message:image", timeout: 60_000 });
+   *   const picture = await c.wait({ filter: "message:image", timeout: "1m" });
    *   await picture.reply("Thank you!");
    * });
    * ```
@@ -242,9 +243,10 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown>
       timeout = DAY,
       reactionTo,
     } = options;
-    if (!(timeout > 0 && timeout <= LONGEST_WAIT)) {
+    const ms = inMilliseconds(timeout);
+    if (!(ms > 0 && ms <= LONGEST_WAIT)) {
       throw new ValueError(
-        `Cannot wait for an answer: timeout must be from 1 to ${LONGEST_WAIT} milliseconds`,
+        `Cannot wait for an answer: timeout must be a duration like "2m", or from 1 to ${LONGEST_WAIT} milliseconds`,
       );
     }
     const queries = [filter].flat();
@@ -255,7 +257,7 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown>
       from: from === "anyone" ? undefined : from,
       thread: room === this.roomId ? this.thread ?? "" as const : "" as const,
       reactionTo,
-      until: this.client.api.clock.now() + timeout,
+      until: this.client.api.clock.now() + ms,
     };
   }
 

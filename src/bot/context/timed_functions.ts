@@ -7,7 +7,7 @@
 import { type HandlerContext, ValueError } from "../../../mod.ts";
 import type { Kit } from "../kit.ts";
 import { isCutOff, Run } from "../run/mod.ts";
-import { type Due, readCron, type Reminder } from "../timers/timers.ts";
+import { type Due, readTimes, type Reminder } from "../timers/timers.ts";
 import { SAY, TimerContext } from "./timer_context.ts";
 
 /** A function that is called at a time. */
@@ -40,14 +40,14 @@ export class TimedFunctions {
    * @throws {ValueError} If the pattern can't be read, or the name is taken.
    */
   every(
-    pattern: string,
+    pattern: string | number,
     handler: ReminderHandler,
-    { name = pattern, timezone = "UTC" }: { readonly name?: string; readonly timezone?: string },
+    { name = `${pattern}`, timezone }: { readonly name?: string; readonly timezone?: string },
   ): void {
     this.#kit.timers.schedule({
       name,
-      pattern: `${pattern} ${timezone}`,
-      next: readCron(pattern, timezone),
+      pattern: `${pattern} ${timezone ?? "UTC"}`,
+      next: readTimes(pattern, timezone),
       work: (context, due) =>
         this.#call(context, handler, (run) => new TimerContext(this.#kit, run, due), { every: name }),
     });

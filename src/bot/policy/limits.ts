@@ -5,14 +5,20 @@
  */
 
 import { ValueError } from "../../../mod.ts";
+import { inMilliseconds } from "../../base/duration.ts";
 
 /** How many updates of a user are handled that were sent in a time. */
 export interface RateLimit {
   /** The most updates of a user that are handled in `window`. */
   count: number;
-  /** The time in which they are counted, in milliseconds. */
-  window: number;
+  /** The time in which they are counted: like `10s`, or in milliseconds. */
+  window: number | string;
 }
+
+/** A limit whose time is in milliseconds. */
+type Measured<Limit extends { window: number | string }> = Omit<Limit, "window"> & {
+  readonly window: number;
+};
 
 /** What is remembered of a user. */
 interface Taken {
@@ -41,17 +47,18 @@ const BACKLOG = 1_000;
  * later, so times may go back.
  */
 export class RateLimiter {
-  readonly #limit: RateLimit;
+  readonly #limit: Measured<RateLimit>;
   readonly #users = new RecentUsers<Taken>();
 
   /** @throws {ValueError} If the limit lets nothing through. */
   constructor(limit: RateLimit) {
-    if (!(Number.isSafeInteger(limit.count) && limit.count >= 1 && limit.window >= 1)) {
+    const window = inMilliseconds(limit.window);
+    if (!(Number.isSafeInteger(limit.count) && limit.count >= 1 && window >= 1)) {
       throw new ValueError(
         "Cannot make a bot: rateLimit needs a count, a whole number, and a window of at least 1",
       );
     }
-    this.#limit = limit;
+    this.#limit = { ...limit, window };
   }
 
   /**
@@ -120,11 +127,11 @@ export interface InviteLimit {
   count: number;
   /** How many of all users together. */
   total: number;
-  /** The length of the window, in milliseconds. */
-  window: number;
+  /** The length of the window: like `1h`, or in milliseconds. */
+  window: number | string;
 }
 
-const DEFAULT: InviteLimit = { count: 50, total: 500, window: 3_600_000 };
+const DEFAULT = { count: 50, total: 500, window: 3_600_000 };
 /** How many windows an invitation may have to wait. */
 const MAX_WINDOWS = 10;
 
@@ -133,7 +140,7 @@ type Turns = Map<number, number>;
 
 /** Gives invitations their turn: those of one user in order, and no more in a window than may be. */
 export class InviteLimiter {
-  readonly #limit: InviteLimit;
+  readonly #limit: Measured<InviteLimit>;
   readonly #all: Turns = new Map();
   readonly #users = new RecentUsers<{ readonly turns: Turns; toldIn?: number }>();
 
@@ -142,7 +149,9 @@ export class InviteLimiter {
    * @throws {ValueError} If it lets none through.
    */
   constructor(limit: Partial<InviteLimit> = {}) {
-    const { count, total, window } = this.#limit = { ...DEFAULT, ...limit };
+    const { count = DEFAULT.count, total = DEFAULT.total } = limit;
+    const window = inMilliseconds(limit.window ?? DEFAULT.window);
+    this.#limit = { count, total, window };
     if (![count, total].every((each) => Number.isSafeInteger(each) && each >= 1) || !(window >= 1)) {
       throw new ValueError(
         "Cannot make a bot: inviteLimit needs count and total, whole numbers, and a window, of at least 1",

@@ -51,7 +51,9 @@ export class Patience {
    */
   constructor(clock: Clock, { limit = LIMIT, slow = NOTHING }: PatienceOptions = {}) {
     if (!(limit > 0 && Number.isFinite(limit))) {
-      throw new ValueError(`Cannot make a bot: handlerTimeout is ${limit}; give it in milliseconds`);
+      throw new ValueError(
+        `Cannot make a bot: handlerTimeout is ${limit}; write it like "30m", or in milliseconds`,
+      );
     }
     this.#clock = clock;
     this.#limit = limit;

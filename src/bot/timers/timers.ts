@@ -5,7 +5,6 @@
  * @module
  */
 
-import { Cron } from "croner";
 import { type Client, defineSession, type HandlerContext, ValueError } from "../../../mod.ts";
 import { isCutOff } from "../run/mod.ts";
 import {
@@ -24,6 +23,7 @@ import {
 import type { Reminders } from "./reminders.ts";
 
 export { type Accepted, type Due, isPassing, type Reminder, type TimerOf, within } from "./timer.ts";
+export { readTimes } from "./times.ts";
 export { type PendingReminder, Reminders, type RemindersAPI } from "./reminders.ts";
 
 const SCHEDULES = defineSession<{ next: number; pattern: string }>({
@@ -251,40 +251,5 @@ export class Timers {
       log.error("A schedule failed, and goes on at its next time", { name, error });
       await sessions.update(SCHEDULES, name, () => following);
     }
-  }
-}
-
-/**
- * Reads a pattern of cron.
- *
- * @param pattern Five fields, or six with seconds first: minute, hour, day, month, weekday.
- * @param timezone The IANA time zone of the pattern, like `Europe/Rome`.
- * @returns The next time after a time.
- * @throws {ValueError} If the pattern or the time zone can't be read.
- */
-export function readCron(pattern: string, timezone: string): Schedule["next"] {
-  checkZone(pattern, timezone);
-  try {
-    const cron = new Cron(pattern, { timezone, paused: true });
-    cron.nextRun(new Date(0)); // which reads the time zone
-    return (after) => cron.nextRun(new Date(after))?.getTime() ?? LAST;
-  } catch (cause) {
-    throw new ValueError(
-      `Cannot schedule "${pattern}" in ${timezone}: write it as cron does, like "0 9 * * *"`,
-      {
-        cause,
-      },
-    );
-  }
-}
-
-function checkZone(pattern: string, timeZone: string): void {
-  try {
-    new Intl.DateTimeFormat("en", { timeZone });
-  } catch (cause) {
-    throw new ValueError(
-      `Cannot schedule "${pattern}": there is no time zone ${timeZone}; write it like Europe/Rome, or UTC`,
-      { cause },
-    );
   }
 }

@@ -17,7 +17,9 @@ Deno.test("A question waits from one millisecond to 30 days, and no other time i
     })
   );
   const room = await tester.room("alice");
-  const message = `Cannot wait for an answer: timeout must be from 1 to ${30 * DAY} milliseconds`;
+  const message = `Cannot wait for an answer: timeout must be a duration like "2m", or from 1 to ${
+    30 * DAY
+  } milliseconds`;
   const wrong = [0, -1, 30 * DAY + 1, NaN];
   for (const timeout of wrong) {
     await room.say(`!wait ${timeout}`);
