@@ -134,7 +134,7 @@ class Writer {
       case "ul":
         return this.#beginList(() => "- ");
       case "ol": {
-        let number = /^-?\d+$/.test(start) ? Number(start) : 1;
+        let number = /^-?\d{1,9}$/.test(start) ? Number(start) : 1;
         const indent = this.#isInItem() ? "" : " ";
         return this.#beginList(() => `${indent}${number++}. `);
       }

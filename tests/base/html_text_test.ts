@@ -111,7 +111,10 @@ Deno.test("textOfHtml() leaves no trace of what is hidden, and says where links 
 
 Deno.test("textOfHtml() numbers lists from their start, and from 1 if that is no number", () => {
   assertEquals(textOfHtml('<ol start="9"><li>a</li><li>b<br>c</li></ol>'), " 9.  a\n 10. b\n     c");
-  assertEquals(textOfHtml('<ol start="x"><li>a</li></ol>'), " 1. a");
+  assertEquals(textOfHtml('<ol start="-999999999"><li>a</li></ol>'), " -999999999. a");
+  for (const start of ["x", "9".repeat(10), "9".repeat(20_000)]) {
+    assertEquals(textOfHtml(`<ol start="${start}"><li>a</li></ol>`), " 1. a");
+  }
 });
 
 Deno.test("textOfHtml() takes elements that lie in each other without end", () => {
