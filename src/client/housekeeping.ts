@@ -7,7 +7,7 @@
 import { type Clock, elapsed } from "../base/clock.ts";
 import type { Logger } from "../base/log.ts";
 import { ActorError, ActorStoppedError } from "../actors/kernel/mod.ts";
-import type { OpenableStore } from "../actors/store/mod.ts";
+import type { OpenableStore, PruneStep } from "../actors/store/mod.ts";
 
 /** What was removed. */
 export interface PruneSummary {
@@ -119,10 +119,10 @@ export class Housekeeping {
     const now = clock.now();
     this.#checkedAt = now;
     let state = 0;
-    for (let isDone = false; !isDone;) {
-      const step = await store.pruneRooms({ leftBefore: now - LEFT_ROOMS_FOR });
+    let step: PruneStep = { removed: 0, isDone: false };
+    while (!step.isDone) {
+      step = await store.pruneRooms({ leftBefore: now - LEFT_ROOMS_FOR, after: step.after });
       state += step.removed;
-      isDone = step.isDone;
     }
     const ofCrypto = Object.entries(await own?.prune() ?? {});
     await this.#note(now, 0);

@@ -20,6 +20,7 @@ export type {
   CommittedSync,
   FormerRoom,
   InternalDelivery,
+  PruneStep,
   RememberedRoom,
   RoomBatch,
   RoomChange,

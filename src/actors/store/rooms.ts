@@ -14,7 +14,7 @@ import type {
   FormerRoom,
   FormerRooms,
   MembersChange,
-  PrunedRooms,
+  PruneStep,
   RememberedRoom,
   RoomChange,
   StateChange,
@@ -45,7 +45,7 @@ interface Change {
   readonly facts: RoomFacts;
 }
 
-/** When so many records are removed, or rooms changed, no more are at once. */
+/** How many rooms a step reads that removes state, and when so many records are removed, no more are at once. */
 const MAX_REMOVALS = 500;
 
 /** Stores what is known of rooms. */
@@ -205,28 +205,32 @@ export class StoreRooms {
    * Removes state of rooms that were left before a time: a limited number, so that others need not
    * wait long. Records stay.
    */
-  async prune(leftBefore: number): Promise<PrunedRooms> {
+  async prune(leftBefore: number, after?: RoomID): Promise<PruneStep> {
+    const { keys } = this.#writer;
     const mutations: StoreMutation[] = [];
     const records: RoomRecord[] = [];
     const now = this.#clock.now();
     let removed = 0;
-    let isDone = true;
-    for (const room of await this.rooms()) {
+    let last = after;
+    const page = { after: after && keys.room(after), limit: MAX_REMOVALS };
+    const rooms = await this.#writer.list<RoomRecord>(keys.rooms(), page);
+    for (const room of rooms) {
       const { leftAt, first: _, entries: __, ...record } = room;
       // If the clock was set back since then, the room counts as left now.
       if (leftAt !== undefined && leftAt > now) records.push({ ...room, leftAt: now });
-      if (leftAt === undefined || leftAt >= leftBefore) continue;
-      isDone = mutations.length < MAX_REMOVALS && records.length < MAX_REMOVALS;
-      if (!isDone) break; // the next call goes on: the room's record still has `leftAt`
-      const cleared = await this.#state.clear(record.roomId, MAX_REMOVALS - mutations.length, mutations);
-      removed += cleared.removed;
-      isDone = cleared.isDone;
-      if (!isDone) break;
-      this.#shown.forget(record.roomId, mutations);
-      records.push({ ...record, allMembers: false });
+      if (leftAt !== undefined && leftAt < leftBefore) {
+        if (mutations.length >= MAX_REMOVALS) break; // the next call goes on: the record still has `leftAt`
+        const cleared = await this.#state.clear(record.roomId, MAX_REMOVALS - mutations.length, mutations);
+        removed += cleared.removed;
+        if (!cleared.isDone) break;
+        this.#shown.forget(record.roomId, mutations);
+        records.push({ ...record, allMembers: false });
+      }
+      last = room.roomId;
     }
     await this.#commit(mutations, ...records);
-    return { removed, isDone };
+    const isDone = rooms.length < MAX_REMOVALS && last === (rooms.at(-1)?.roomId ?? after);
+    return { removed, isDone, ...(!isDone && { after: last }) };
   }
 
   async #commit(mutations: StoreMutation[], ...records: (RoomRecord | undefined)[]): Promise<void> {

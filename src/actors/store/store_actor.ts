@@ -32,7 +32,7 @@ import type {
   CommittedSync,
   KeptRecord,
   MembersChange,
-  PrunedRooms,
+  PruneStep,
   QuarantineTime,
   RememberedRoom,
   SessionCommit,
@@ -288,10 +288,12 @@ export class StoreHandlers implements AsyncDisposable {
   /**
    * Removes state of rooms that were left before a time, in milliseconds since the epoch; their
    * records stay. Each call removes a limited number, so that others need not wait long: call it
-   * until it is done.
+   * until it is done, each time with the `after` of the call before.
    */
-  pruneRooms({ leftBefore }: { readonly leftBefore: number }): Turn<PrunedRooms> {
-    return this.#after(() => this.#rooms.prune(leftBefore));
+  pruneRooms(
+    { leftBefore, after }: { readonly leftBefore: number; readonly after?: RoomID },
+  ): Turn<PruneStep> {
+    return this.#after(() => this.#rooms.prune(leftBefore, after));
   }
 
   /** Records that the server says a room has no encryption. Encryption that was seen stays. */

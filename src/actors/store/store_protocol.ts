@@ -99,6 +99,12 @@ export interface PrunedRooms {
   readonly isDone: boolean;
 }
 
+/** What one step over all rooms has removed. */
+export interface PruneStep extends PrunedRooms {
+  /** The last room that nothing is left to be removed of: the next step begins after it. */
+  readonly after?: RoomID;
+}
+
 /** A piece of a room's state. */
 export interface StateQuery {
   readonly roomId: RoomID;

@@ -122,10 +122,10 @@ export class StoreWriter {
     return value;
   }
 
-  /** Reads all values below a prefix. */
-  async list<T>(prefix: StoreKey): Promise<T[]> {
+  /** Reads values below a prefix. */
+  async list<T>(prefix: StoreKey, options?: StoreListOptions): Promise<T[]> {
     const found: T[] = [];
-    for await (const { value } of this.#kv.list(prefix)) found.push(value as T);
+    for await (const { value } of this.#kv.list(prefix, options)) found.push(value as T);
     return found;
   }
 

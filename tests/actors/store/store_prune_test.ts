@@ -24,7 +24,7 @@ async function stage(kv: Store) {
       const change = { nextBatch: "n", repeated: false, rooms: [whole] };
       await store.commitSync(change as unknown as SyncChange);
     },
-    prune: async () => await store.pruneRooms({ leftBefore: clock.now() - 7 * DAY }),
+    prune: async (after?: RoomID) => await store.pruneRooms({ leftBefore: clock.now() - 7 * DAY, after }),
     [Symbol.asyncDispose]: () => store.stop(),
   };
 }
@@ -129,10 +129,10 @@ Deno.test("Much state is removed in short steps, each of which the next can cont
   await here.commit({ roomId: "!b:a", state: many(900) });
   for (const roomId of ["!a:a", "!b:a"] as const) await here.commit({ roomId, membership: "leave" });
   await here.clock.tick(8 * DAY);
-  assertEquals(await here.prune(), { removed: 499, isDone: false });
+  assertEquals(await here.prune(), { removed: 499, isDone: false, after: "!a:a" });
   assertEquals([await known(here.store, "!a:a"), await known(here.store, "!b:a")], [0, 701]);
-  assertEquals(await here.prune(), { removed: 500, isDone: false });
-  assertEquals(await here.prune(), { removed: 201, isDone: true });
+  assertEquals(await here.prune("!a:a"), { removed: 500, isDone: false, after: "!a:a" });
+  assertEquals(await here.prune("!a:a"), { removed: 201, isDone: true });
   assertEquals((await here.store.rooms()).map(({ leftAt }) => leftAt), [
     undefined,
     undefined,
@@ -174,6 +174,16 @@ Deno.test("Rooms without state are pruned in short steps, too", async () => {
   assert((await here.store.rooms()).every(({ leftAt }) => leftAt === undefined));
 });
 
+Deno.test("No step reads the rooms that are done again, and none reads all of many", async () => {
+  const kv = new CountingStore();
+  await using here = await stage(kv);
+  await leave(here, { rooms: 1_200, members: 0, later: 0 });
+  await here.commit({ roomId: "!zz:a" });
+  const before = kv.listed;
+  assertEquals(await pruned(here), [0, 0, 0]);
+  assertEquals(kv.listed - before, 500 + 500 + 201);
+});
+
 type Stage = Awaited<ReturnType<typeof stage>>;
 
 /** Comes into rooms with some members, sees more of them later, leaves all, and waits until they are pruned. */
@@ -192,11 +202,12 @@ async function leave(here: Stage, { rooms, members, later }: Record<"rooms" | "m
 /** Prunes until nothing is left; how much each step removed. */
 async function pruned(here: Stage): Promise<number[]> {
   const steps: number[] = [];
-  for (;;) {
-    const { removed, isDone } = await here.prune();
-    steps.push(removed);
-    if (isDone) return steps;
+  let step: Awaited<ReturnType<Stage["prune"]>> | undefined;
+  while (step?.isDone !== true) {
+    step = await here.prune(step?.after);
+    steps.push(step.removed);
   }
+  return steps;
 }
 
 /** The kinds of records in a store. */

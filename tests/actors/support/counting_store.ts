@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Store, StoreMutation } from "../../../src/store/base/store.ts";
+import type { Store, StoreEntry, StoreMutation } from "../../../src/store/base/store.ts";
 import { MemoryStore } from "../../../src/store/base/memory_store.ts";
 
 /** A memory store that keeps its commits. */
@@ -13,6 +13,8 @@ export class CountingStore extends MemoryStore implements Store {
   readonly commits: (readonly StoreMutation[])[] = [];
   /** What the next commits fail with. */
   failure: Error | undefined;
+  /** How many records were listed. */
+  listed = 0;
   /** How often it was closed. */
   closed = 0;
 
@@ -20,6 +22,13 @@ export class CountingStore extends MemoryStore implements Store {
     if (this.failure !== undefined) return Promise.reject(this.failure);
     this.commits.push(args[0]);
     return super.commit(...args);
+  }
+
+  override async *list(...args: Parameters<MemoryStore["list"]>): AsyncGenerator<StoreEntry> {
+    for await (const entry of super.list(...args)) {
+      this.listed++;
+      yield entry;
+    }
   }
 
   override close(): void {
