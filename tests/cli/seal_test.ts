@@ -1,7 +1,8 @@
 import { assert, assertEquals, assertNotEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
-import { MemoryStore, type Store, type StoreKey } from "@greenroom/matrix";
+import { MemoryStore, SealedStore, type Store, type StoreKey } from "@greenroom/matrix";
 import { StoreInUseError, StoreKeyError } from "@greenroom/matrix/errors";
+import { SqliteStore } from "@greenroom/matrix/store/sqlite";
 import { moveAll } from "../../src/cli/project/mod.ts";
 import { Lease, readSchema, sealKey, StoreKeys } from "../../src/store/device/mod.ts";
 import { Output, Place, startGreenroom } from "./support/greenroom.ts";
@@ -110,6 +111,29 @@ Deno.test("store seal removes the store behind a link", async () => {
   assertEquals([doctor.code, /"level":"(?:warning|error)"/.test(doctor.stdout)], [0, false], doctor.stdout);
   await Deno.chmod(`${place.folder}/../store.key`, 0o644);
   assertStringIncludes((await place.run(["doctor", "--json"])).stdout, '"key-file-open"');
+});
+
+Deno.test("store seal ends what a kill has cut off once the store had moved, with the same key", async () => {
+  await using place = await Place.make();
+  await place.makeLoggedInBot();
+  const key = crypto.getRandomValues(new Uint8Array(32));
+  await Deno.writeTextFile(`${place.folder}/../store.key`, `${key.toBase64()}\n`, { mode: 0o600 });
+  {
+    await using from = await SqliteStore.open(`${place.folder}/data/bot.db`);
+    await using to = await SealedStore.open(
+      await SqliteStore.open(`${place.folder}/data/bot.sealed.db`),
+      key,
+    );
+    await moveAll(from, to, { settle: () => Promise.resolve(), signal }); // .env is not written any more
+  }
+  const other = await place.run(["store", "seal", "../other.key"]);
+  assertEquals([other.code, other.stderr.includes("../other.key")], [1, true], other.stderr);
+  assertEquals(await place.read("../other.key"), undefined);
+  const { code, stderr } = await place.run(["store", "seal", "../store.key"]);
+  assertEquals(code, 0, stderr);
+  assertEquals(await place.read("data/bot.db"), undefined);
+  const doctor = await place.run(["doctor", "--json"]);
+  assertEquals([doctor.code, /"level":"(?:warning|error)"/.test(doctor.stdout)], [0, false], doctor.stdout);
 });
 
 Deno.test("Ctrl-C in store seal leaves no file, so that the next try succeeds", async () => {

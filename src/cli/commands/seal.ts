@@ -10,6 +10,7 @@ import { CliError, type Input, messageOf, STATUS, UsageError } from "../io/mod.t
 import {
   atEnding,
   existingStore,
+  isMovedAway,
   keyOrNew,
   moveAll,
   openStore,
@@ -29,6 +30,8 @@ interface Files {
   readonly target: string;
   readonly sealedPath: string;
   readonly keyFile: string;
+  /** Whether an earlier try has moved the store, and was cut off before `.env` named the new one. */
+  readonly isMoved: boolean;
 }
 
 /** Seals the store: into another file, which takes its place in `.env` once it is whole. */
@@ -36,7 +39,7 @@ export async function run({ args, terminal }: Input): Promise<void> {
   const settings = await readSettings();
   const files = await filesOf(settings, args[0] ?? "");
   const { path, target, sealedPath, keyFile } = files;
-  await move(settings, files);
+  await (files.isMoved ? endMove : move)(settings, files);
   try {
     await removeStore(target);
     if (path !== target) await Deno.remove(path);
@@ -72,7 +75,8 @@ async function filesOf(settings: Settings, keyFile: string): Promise<Files> {
   const target = (await Deno.lstat(path)).isSymlink ? await Deno.realPath(path) : path;
   const { dir, name, ext } = parse(target);
   const sealedPath = join(dir, `${name}.sealed${ext}`);
-  if (await isThere(sealedPath)) {
+  const isMoved = await isThere(sealedPath);
+  if (isMoved && !await hasMoved(path, settings)) {
     throw new CliError(
       `Cannot seal the store: ${sealedPath} is there already; if it was left by a try that was cut off, remove it`,
     );
@@ -87,7 +91,7 @@ async function filesOf(settings: Settings, keyFile: string): Promise<Files> {
   }
   const warning = warningOfOthers([keyFile]);
   if (warning !== undefined) throw new CliError(`Cannot seal the store: ${warning}`);
-  return { path, target, sealedPath, keyFile };
+  return { path, target, sealedPath, keyFile, isMoved };
 }
 
 /** Moves all into the sealed store; if that fails, or a signal ends it, all is as it was. */
@@ -96,7 +100,7 @@ async function move(settings: Settings, { path, sealedPath, keyFile }: Files): P
   using _ = atEnding((status) => ending.abort(new CliError("Cancelled: nothing was changed", status)));
   const isNewKey = await textOf(keyFile) === undefined;
   await keyOrNew(keyFile);
-  const changes = { MATRIX_STORE: sealedPath, MATRIX_STORE_KEY_FILE: keyFile };
+  const changes = changesFor({ sealedPath, keyFile });
   try {
     await using from = await openStore(path, settings);
     await using to = await openStore(sealedPath, { ...settings, ...changes });
@@ -106,6 +110,23 @@ async function move(settings: Settings, { path, sealedPath, keyFile }: Files): P
     if (isNewKey) await Deno.remove(keyFile).catch(() => undefined);
     throw error;
   }
+}
+
+/** Ends what was cut off: all is in the sealed store, so that it only has to take the place of the other one. */
+async function endMove(settings: Settings, files: Files): Promise<void> {
+  const changes = changesFor(files);
+  const store = await openStore(files.sealedPath, { ...settings, ...changes }); // only its own key opens it
+  await store[Symbol.asyncDispose]();
+  await writeSettings(changes);
+}
+
+function changesFor({ sealedPath, keyFile }: Pick<Files, "sealedPath" | "keyFile">) {
+  return { MATRIX_STORE: sealedPath, MATRIX_STORE_KEY_FILE: keyFile } as const;
+}
+
+async function hasMoved(path: string, settings: Settings): Promise<boolean> {
+  await using store = await openStore(path, settings);
+  return await isMovedAway(store);
 }
 
 async function isThere(path: string): Promise<boolean> {

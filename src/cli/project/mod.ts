@@ -17,7 +17,7 @@ export {
   serverOf,
   tokensOf,
 } from "./account.ts";
-export { moveAll } from "./moving.ts";
+export { isMovedAway, moveAll } from "./moving.ts";
 export {
   atEnding,
   checkNew,

@@ -10,6 +10,8 @@ import { isDeviceKey, isLocal, Lease, readSchema, sealKey } from "../../store/de
 
 /** How many records a commit has. */
 const BATCH = 100;
+/** What stands in place of a seal in a store that has moved. */
+const MOVED = { format: "moved" };
 
 /** What belongs to a move. */
 interface MoveOptions {
@@ -35,7 +37,7 @@ export async function moveAll(from: Store, to: Store, { settle, signal }: MoveOp
       await readSchema(from, [mxid, deviceId]);
     }
     await copyAll(from, to, { leases, signal });
-    await commitHeld(from, leases, [{ type: "set", key: sealKey, value: { format: "moved" } }]);
+    await commitHeld(from, leases, [{ type: "set", key: sealKey, value: MOVED }]);
     try {
       await settle();
     } catch (error) {
@@ -45,6 +47,12 @@ export async function moveAll(from: Store, to: Store, { settle, signal }: MoveOp
   } finally {
     await Promise.allSettled(leases.map((lease) => lease.release())); // else they expire
   }
+}
+
+/** Whether all of a store has moved into another. */
+export async function isMovedAway(store: Store): Promise<boolean> {
+  const [entry] = await store.getMany([sealKey]);
+  return (entry?.value as Partial<typeof MOVED> | undefined)?.format === MOVED.format;
 }
 
 async function copyAll(
