@@ -62,9 +62,16 @@ export const MEMBER_TARGETS: readonly MemberTarget[] = [
     from: [["src/bot/context/event_context.ts", "EventContext"]],
   },
   {
+    file: "src/bot/context/bot_room.ts",
+    name: "BotRoom",
+    heading: "What a bot sends into the room.",
+    from: [["src/bot/context/room_media.ts", "RoomMedia"]],
+  },
+  {
     file: "src/bot/context/room_context.ts",
     name: "RoomContext",
-    from: [["src/bot/context/bot_room.ts", "BotRoom"]],
+    heading: "What a function can do in its run, and members of {@linkcode BotRoom}.",
+    from: [["src/bot/context/handler_room.ts", "HandlerRoom"]],
   },
   {
     file: "src/bot/context/timer_context.ts",

@@ -424,7 +424,7 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: "A pass takes as long as what is due",
-    path: "src/bot/bot.ts",
+    path: "src/bot/bot_life.ts",
     find: "    if (deadline === undefined) {\n",
     replace: "    if (deadline !== 0) {\n",
   },

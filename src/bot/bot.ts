@@ -6,7 +6,6 @@
  * @module
  */
 
-import { platform } from "../base/platform/mod.ts";
 import {
   type Client,
   type SessionDefinition,
@@ -19,7 +18,6 @@ import { ClientEndedError } from "../../errors.ts";
 import type { RoomID } from "../../types.ts";
 import { hintAt, type Hints } from "../errors/hints.ts";
 import { checkFunction, checkOptions } from "../errors/known_names.ts";
-import { untilSignal } from "../base/until_signal.ts";
 import { BotLife } from "./bot_life.ts";
 import {
   type BotOptionHints,
@@ -29,22 +27,14 @@ import {
   type ClientBotOptions,
   type HostedBotOptions,
 } from "./bot_options.ts";
-import {
-  type CommandContext,
-  Composer,
-  type HeardContext,
-  type Middleware,
-  type MiddlewareLike,
-  type Narrowed,
-  type Next,
-  type QueryContext,
-} from "./composer.ts";
+import { Composer, type MiddlewareLike } from "./composer.ts";
 import {
   BOT_HINTS,
   type BotRoom,
   type BotRoomOptions,
   BotRooms,
   type Context,
+  type EveryOptions,
   type ReminderHandler,
   TimedFunctions,
 } from "./context/context.ts";
@@ -52,17 +42,9 @@ import { Kit } from "./kit.ts";
 import type { Inviter } from "./policy/policy.ts";
 import type { BotSession, ListenedQuery, Query } from "./run/mod.ts";
 import { type BotClient, clientOf } from "./account.ts";
-import { optionsFromEnv } from "./env.ts";
-import { type RemindersAPI, within } from "./timers/timers.ts";
+import { optionsFromProcess } from "./env.ts";
+import type { RemindersAPI } from "./timers/timers.ts";
 import { Updates } from "./updates.ts";
-
-/** Options of {@linkcode Bot.every}. */
-export interface EveryOptions {
-  /** Names the schedule in the store: it is found by that after a restart. Default: the pattern. */
-  name?: string;
-  /** The IANA time zone of a pattern of cron, like `Europe/Rome`. Default: `UTC`. */
-  timezone?: string;
-}
 
 /**
  * A bot: commands, answers, conversations, reminders, over a {@linkcode Client}.
@@ -143,8 +125,7 @@ export class Bot<C extends Context = Context> extends Composer<C> {
    * ```
    */
   static fromEnv<C extends Context = Context>(options: Partial<BotOptions> & BotOptionHints = {}): Bot<C> {
-    const { process } = platform;
-    return new Bot<C>(optionsFromEnv((name) => process.variable(name), options, process.variables()));
+    return new Bot<C>(optionsFromProcess(options));
   }
 
   /**
@@ -168,9 +149,7 @@ export class Bot<C extends Context = Context> extends Composer<C> {
    */
   async start(options: BotStartOptions = {}): Promise<void> {
     checkOptions(options, { signals: true, signal: true }, "start the bot");
-    const { signals = true, signal } = options;
-    const close = () => this.close();
-    await untilSignal(() => this.#life.start(signal), { signals, close, log: this.client.log });
+    await this.#life.start(options, () => this.close());
   }
 
   /**
@@ -233,18 +212,7 @@ export class Bot<C extends Context = Context> extends Composer<C> {
    * ```
    */
   async syncOnce(options: SyncOnceOptions = {}): Promise<SyncPass> {
-    await this.#life.open();
-    const { clock } = this.client.api;
-    const begun = clock.now();
-    const pass = await this.client.syncOnce({ ignoreInitialSync: true, ...options });
-    if (pass.left === "device") return pass; // whose timers are those of who has it
-    const { passTimeout: deadline } = options;
-    if (deadline === undefined) {
-      await this.#kit.timers.fire();
-      return pass;
-    }
-    const isDone = await within(clock, deadline - (clock.now() - begun), this.#kit.timers.fire());
-    return isDone ? pass : { ...pass, left: pass.left ?? "handlers" };
+    return await this.#life.pass(options);
   }
 
   /**
@@ -258,51 +226,18 @@ export class Bot<C extends Context = Context> extends Composer<C> {
    *
    * @example
    * ```ts
-   * import { Client, MemoryStore } from "@greenroom/matrix";
-   * import { Bot } from "@greenroom/matrix/bot";
-   * import { Homeserver } from "@greenroom/matrix/testing";
+   * import type { Bot } from "@greenroom/matrix/bot";
    *
-   * const pushFetch = (url: string, init: RequestInit): Promise<Response> => bot.fetch(new Request(url, init));
-   * await using homeserver = new Homeserver({ pushFetch }); // in place of yours
-   * await using bot = new Bot({
-   *   baseUrl: homeserver.baseUrl,
-   *   fetch: homeserver.fetch,
-   *   accessToken: homeserver.createUser("bot").accessToken,
-   *   store: new MemoryStore(), // there: one that all instances share
-   *   wake: { secret: crypto.randomUUID() }, // there: MATRIX_WAKE_SECRET, the same in all instances
-   * }); // there: Bot.fromEnv()
-   * bot.command("ping", (c) => c.reply("pong"));
+   * export const serve = (bot: Bot): void => void Deno.serve(bot.fetch); // MATRIX_WAKE_SECRET is set
    *
-   * // Deno.serve(bot.fetch);
-   * // Deno.cron("sweep", "* * * * *", async () => {
-   * await bot.syncOnce({ passTimeout: 50_000 }); // takes up where it was, and has timers fire
-   * await bot.client.registerWake("https://bot.example.org"); // once, or with each pass: it changes what is not so yet
-   * // });
-   *
-   * const { accessToken } = homeserver.createUser("alice");
-   * await using alice = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken });
-   * const answered = Promise.withResolvers<void>();
-   * alice.on("m.room.message", ({ content }) => content.body === "pong" && answered.resolve());
-   * alice.on("JOIN", async ({ room_id, sender }) => {
-   *   if (sender === bot.client.mxid) await alice.sendText(room_id, "!ping");
-   * });
-   * alice.start();
-   * await alice.createRoom({ invitees: ["@bot:localhost"], preset: "trusted_private_chat" });
-   * await answered.promise; // the invitation has woken the bot, and then the command
+   * export async function everyMinute(bot: Bot): Promise<void> { // for Deno.cron()
+   *   await bot.syncOnce({ passTimeout: 50_000 }); // takes up where it was, and has timers fire
+   *   await bot.client.registerWake("https://bot.example.org"); // it changes what is not so yet
+   * }
    * ```
    */
   get fetch(): (request: Request) => Promise<Response> {
-    const { fetch } = this.#made.host ?? this.client;
-    return async (request) => {
-      await this.#life.open();
-      const { method } = request;
-      const response = await fetch(request);
-      const isNews = response.ok && method !== "GET" && method !== "HEAD"; // a wake, or a transaction
-      if (isNews && !this.#life.isStarted) {
-        await this.#kit.timers.fire().catch((error) => this.client.log.warn("Timers wait", { error }));
-      }
-      return response;
-    };
+    return this.#life.fetch((this.#made.host ?? this.client).fetch);
   }
 
   /**
@@ -446,10 +381,7 @@ export class Bot<C extends Context = Context> extends Composer<C> {
    * import type { Bot } from "@greenroom/matrix/bot";
    *
    * export function addBlame(bot: Bot): void {
-   *   bot.command("blame", async (c) => {
-   *     const inviter = await bot.inviter(c.roomId);
-   *     await c.reply(inviter === undefined ? "I don't know." : `${inviter.by} has invited me.`);
-   *   });
+   *   bot.command("blame", async (c) => c.reply((await bot.inviter(c.roomId))?.by ?? "I don't know"));
    * }
    * ```
    */
@@ -469,6 +401,7 @@ export interface Bot<C extends Context = Context> extends BotHints {}
 // The rest is generated by `deno task members`: documentation tools do not follow `extends`.
 
 import type { Args, Command, CommandOptions, Schemas } from "./commands/commands.ts";
+import type { CommandContext, HeardContext, Middleware, Narrowed, Next, QueryContext } from "./middleware.ts";
 
 /** What the bot does: its commands, handlers and plugins, as of a {@linkcode Composer}. */
 export interface Bot<C extends Context = Context> {

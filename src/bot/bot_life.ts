@@ -4,11 +4,21 @@
  * @module
  */
 
-import { type Clock, consoleLogger, type Logger, MatrixRequestError } from "../../mod.ts";
+import {
+  type Client,
+  type Clock,
+  consoleLogger,
+  type Logger,
+  MatrixRequestError,
+  type SyncOnceOptions,
+  type SyncPass,
+} from "../../mod.ts";
+import { untilSignal } from "../base/until_signal.ts";
+import type { BotStartOptions } from "./bot_options.ts";
 import type { Kit } from "./kit.ts";
 import { isCutOff } from "./run/mod.ts";
 import { BotAccount, type BotClient, noteDevice } from "./account.ts";
-import { isPassing } from "./timers/timers.ts";
+import { isPassing, within } from "./timers/timers.ts";
 import type { Updates } from "./updates.ts";
 
 /** How long timers wait for what came while the bot was away, in milliseconds. */
@@ -46,8 +56,7 @@ export class BotLife {
     client.addEventHandler("SYNC_SUCCESSFUL", synced, { waitSync: true });
   }
 
-  /** Whether a start goes on. */
-  get isStarted(): boolean {
+  get #isStarted(): boolean {
     return this.#starts > 0;
   }
 
@@ -72,11 +81,16 @@ export class BotLife {
   /** Waits until the bot may speak. */
   async started(): Promise<void> {
     await this.#openWhenBack(this.#kit.signal);
-    if (this.isStarted) await this.#synced.promise;
+    if (this.#isStarted) await this.#synced.promise;
   }
 
-  /** Starts the bot: see {@linkcode Bot.start}. */
-  async start(signal: AbortSignal | undefined): Promise<void> {
+  /** Starts the bot, until it ends or is closed: see {@linkcode Bot.start}. */
+  async start({ signals = true, signal }: BotStartOptions, close: () => Promise<void>): Promise<void> {
+    const { log } = this.#kit.client;
+    await untilSignal(() => this.#start(signal), { signals, close, log });
+  }
+
+  async #start(signal: AbortSignal | undefined): Promise<void> {
     const { signal: ending } = this.#kit;
     const ends = [this.#stopping.signal, ending, ...(signal === undefined ? [] : [signal])];
     const ended = AbortSignal.any(ends);
@@ -95,6 +109,38 @@ export class BotLife {
   stop(): void {
     this.#stopping.abort();
     this.#stopping = new AbortController();
+  }
+
+  /** Makes one sync, and has timers fire: see {@linkcode Bot.syncOnce}. */
+  async pass(options: SyncOnceOptions): Promise<SyncPass> {
+    await this.open();
+    const { client, timers } = this.#kit;
+    const { clock } = client.api;
+    const begun = clock.now();
+    const pass = await client.syncOnce({ ignoreInitialSync: true, ...options });
+    if (pass.left === "device") return pass; // whose timers are those of who has it
+    const { passTimeout: deadline } = options;
+    if (deadline === undefined) {
+      await timers.fire();
+      return pass;
+    }
+    const isDone = await within(clock, deadline - (clock.now() - begun), timers.fire());
+    return isDone ? pass : { ...pass, left: pass.left ?? "handlers" };
+  }
+
+  /** Answers requests, and has timers fire with those that bring news: see {@linkcode Bot.fetch}. */
+  fetch(fetch: Client["fetch"]): Client["fetch"] {
+    return async (request) => {
+      await this.open();
+      const { client, timers } = this.#kit;
+      const { method } = request;
+      const response = await fetch(request);
+      const isNews = response.ok && method !== "GET" && method !== "HEAD"; // a wake, or a transaction
+      if (isNews && !this.#isStarted) {
+        await timers.fire().catch((error) => client.log.warn("Timers wait", { error }));
+      }
+      return response;
+    };
   }
 
   async #run(signal: AbortSignal | undefined): Promise<void> {

@@ -1,5 +1,5 @@
 /**
- * Middleware: functions that get an update one after the other, and trees of them.
+ * Trees of middleware, of which a bot is made.
  *
  * Over 300 lines because half of it is the documentation of what applications see.
  *
@@ -7,7 +7,6 @@
  */
 
 import { ValueError } from "../../mod.ts";
-import type { MatrixEvent } from "../../types.ts";
 import { checkFunction } from "../errors/known_names.ts";
 import {
   type Args,
@@ -16,50 +15,25 @@ import {
   parsePattern,
   type Schemas,
 } from "./commands/commands.ts";
-import { CALL, COMMAND, type Context } from "./context/context.ts";
+import type { Context } from "./context/context.ts";
 import {
-  checkQueries,
-  ConversationEndedError,
-  type EventOfQuery,
-  isCutOff,
-  type ListenedQuery,
-  type Query,
-  typesOf,
-} from "./run/mod.ts";
-
-/** Calls the middleware that comes next; resolves when that has ended. */
-export type Next = () => Promise<void>;
-
-/** A function that gets an update, and says whether the next one gets it too, by calling `next()`. */
-export type Middleware<C extends Context = Context> = (context: C, next: Next) => unknown;
+  type CommandContext,
+  compose,
+  guarded,
+  type HeardContext,
+  hearing,
+  type Middleware,
+  type Narrowed,
+  type Next,
+  type QueryContext,
+  whenCalled,
+} from "./middleware.ts";
+import { checkQueries, type ListenedQuery, type Query, typesOf } from "./run/mod.ts";
 
 /** Middleware, or a composer of functions that need no more of a context than `C` has. */
 export type MiddlewareLike<C extends Context = Context> =
   | Middleware<C>
   | Pick<Composer<C>, "middleware" | "types" | "commands">;
-
-/** What handlers of a query are given. */
-export type QueryContext<Q extends string> = Context<Extract<EventOfQuery<Q>, MatrixEvent>>;
-
-/** What handlers of a command are given, with its arguments. */
-export type CommandContext<Arguments = unknown> = Context<EventOfQuery<"message:text">, Arguments>;
-
-/** The context of a message that {@linkcode Composer.hears} has found: after regular expressions alone, `match` is there. */
-export type HeardContext<P> = P extends RegExp | readonly RegExp[]
-  ? CommandContext & { match: RegExpExecArray }
-  : CommandContext;
-
-/**
- * A narrower context `N`, with what earlier functions have set on a context `C`. Without such, `N` itself: that
- * is what editors show.
- */
-export type Narrowed<C extends Context, N extends Context> = OwnMembers<C> extends OwnMembers<Context> ? N
-  : N & Pick<C, Exclude<OwnMembers<C>, OwnMembers<Context>>>;
-
-/** The names of members, without the patterns of those that other libraries have. */
-export type OwnMembers<T> = keyof {
-  [Name in keyof T as Record<never, never> extends Record<Name, 1> ? never : Name]: 1;
-};
 
 /** Whether functions of a tree may get edits. */
 export const HEARS_EDITS: unique symbol = Symbol("hearsEdits");
@@ -190,13 +164,7 @@ export class Composer<C extends Context = Context> {
     if (!patterns.every((each) => typeof each === "string" || each instanceof RegExp)) {
       throw new ValueError("Cannot listen to a text: a pattern must be a text, or a regular expression");
     }
-    const matches = (c: Context): boolean =>
-      patterns.some((each) => {
-        if (typeof each === "string") return c.text === each;
-        each.lastIndex = 0; // of one with the flag `g`
-        return (c.match = each.exec(c.text)) !== null;
-      });
-    const heard = this.on("message:text").filter(matches) as unknown as Composer<
+    const heard = this.on("message:text").filter(hearing(patterns)) as unknown as Composer<
       Narrowed<C, HeardContext<P>>
     >;
     for (const each of middleware) heard.#add(each);
@@ -291,8 +259,7 @@ export class Composer<C extends Context = Context> {
     }
     this.#commands.push(command);
     this.#types.add("m.room.message");
-    const run = compose(middleware as readonly Middleware<C>[]);
-    this.#middleware.push((c, next) => c[COMMAND] === command ? c[CALL](() => run(c, next)) : next());
+    this.#middleware.push(whenCalled(command, middleware as readonly Middleware<C>[]));
     return this;
   }
 
@@ -350,17 +317,7 @@ export class Composer<C extends Context = Context> {
     checkFunction(handler, "add an error boundary", "its handler");
     const inside = new Composer<C>().use(...middleware);
     this.#children.push({ tree: inside, getsEdits: true });
-    const run = inside.middleware();
-    this.#middleware.push(async (c, next): Promise<unknown> => {
-      let goesOn = false;
-      try {
-        await run(c, () => Promise.resolve(void (goesOn = true)));
-      } catch (error) {
-        if (error instanceof ConversationEndedError || isCutOff(error)) throw error;
-        return await handler(error, c, next);
-      }
-      return goesOn ? await next() : undefined;
-    });
+    this.#middleware.push(guarded(inside.middleware(), handler));
     return inside;
   }
 
@@ -425,35 +382,6 @@ export class Composer<C extends Context = Context> {
     });
     return inside;
   }
-}
-
-/**
- * Calls functions one after the other, as far as each calls `next()`.
- *
- * @throws {ValueError} If one calls it twice.
- */
-function compose<C extends Context>(
-  middleware: readonly Middleware<C>[],
-): (context: C, next: Next) => Promise<void> {
-  return (c, last) => {
-    let called = -1;
-    // No async function: it would cost a promise for each of them, and most return one anyway.
-    const call = (index: number): Promise<void> => {
-      if (index <= called) {
-        const error = new ValueError("Cannot go on to the next middleware: next() was called twice");
-        return Promise.reject(error);
-      }
-      called = index;
-      const each = middleware[index];
-      if (each === undefined) return last();
-      try {
-        return Promise.resolve(each(c, () => call(index + 1)) as Promise<void> | void);
-      } catch (error) {
-        return Promise.reject(error);
-      }
-    };
-    return call(0);
-  };
 }
 
 /** A reaction's key without the selectors of how an emoji is shown. */

@@ -14,7 +14,7 @@ import type { BotOptions } from "./bot_options.ts";
 import { isAddress, isServerName } from "./homeserver.ts";
 import { storeAt } from "./lazy_store.ts";
 
-const { files } = platform;
+const { files, process } = platform;
 
 /** What is read of the environment, and what it means. */
 export const VARIABLES = {
@@ -36,6 +36,11 @@ export const VARIABLES = {
 
 /** Reads the environment. */
 type Read = (name: keyof typeof VARIABLES) => string | undefined;
+
+/** Returns a bot's options, of the environment of this process and as they are given. */
+export function optionsFromProcess(given: BotOptions | Record<never, never>): BotOptions {
+  return optionsFromEnv((name) => process.variable(name), given, process.variables());
+}
 
 /**
  * What the environment says of a bot.

@@ -15,7 +15,7 @@
 
 import { callSite, endOwnCode } from "../base/own_code.ts"; // first: bundles begin with it
 
-export { Bot, type EveryOptions } from "./bot.ts";
+export { Bot } from "./bot.ts";
 export {
   type Args,
   type ArgumentDescription,
@@ -67,17 +67,16 @@ export {
   type Queries,
   type Query,
 } from "./run/mod.ts";
-export {
-  type CommandContext,
-  Composer,
-  type HeardContext,
-  type Middleware,
-  type MiddlewareLike,
-  type Narrowed,
-  type Next,
-  type OwnMembers,
-  type QueryContext,
-} from "./composer.ts";
+export { Composer, type MiddlewareLike } from "./composer.ts";
+export type {
+  CommandContext,
+  HeardContext,
+  Middleware,
+  Narrowed,
+  Next,
+  OwnMembers,
+  QueryContext,
+} from "./middleware.ts";
 export {
   type AskOptions,
   type BotMedia,
@@ -92,6 +91,7 @@ export {
   ContextRoom,
   type DownloadFileOptions,
   EventContext,
+  type EveryOptions,
   type FileOptions,
   type ImageOptions,
   type MenuOptions,

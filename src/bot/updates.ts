@@ -14,7 +14,8 @@ import { REGISTERED } from "../base/tracing.ts";
 import type { HandledUpdate } from "./observe.ts";
 import { answerBuiltIn, CANCEL, CommandFinder, isBuiltIn } from "./command_finder.ts";
 import { hiddenNames } from "./commands/commands.ts";
-import { type Composer, HEARS_EDITS, type Next } from "./composer.ts";
+import { type Composer, HEARS_EDITS } from "./composer.ts";
+import type { Next } from "./middleware.ts";
 import { ALWAYS } from "./conversations/conversations.ts";
 import {
   ConversationEndedError,

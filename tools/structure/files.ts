@@ -76,7 +76,7 @@ const internalName: FileRule = ({ path, text }) => {
   if (!path.startsWith("src/")) return undefined;
   const members = [...text.matchAll(INTERNAL)].map(([, member = ""]) => member);
   const named = members.filter((member) =>
-    !/^(?:constructor$|export (?:interface|type) |protected |.*\[)/.test(member)
+    !/^(?:constructor$|export (?:interface|type|abstract class) |protected |.*\[)/.test(member)
   );
   return named.length === 0
     ? undefined

@@ -1,243 +1,26 @@
 /**
  * A room in which a bot speaks: as a step of a function, or outside of its functions.
  *
- * Over 300 lines because half of it is the documentation of what applications see.
+ * Over 300 lines because most of it is the documentation of what applications see.
  *
  * @module
  */
 
-import { relationTo, toUserId } from "../../../mod.ts";
-import type { ContentURI, EventID, ImageInfo, RoomID } from "../../../types.ts";
+import { toUserId } from "../../../mod.ts";
+import type { EventID, RoomID } from "../../../types.ts";
 import { hintAt, type Hints } from "../../errors/hints.ts";
-import { checkOptions } from "../../errors/known_names.ts";
 import type { Kit } from "../kit.ts";
-import { endPoll, POLL, type PollTally, sendPoll, type SendPollOptions } from "../polls/polls.ts";
 import { Begun, currentRun, Run } from "../run/mod.ts";
 import { ROOM_HINTS } from "./context_hints.ts";
-import { STREAM, type Streamed, type StreamOptions, streamText } from "./stream.ts";
-import {
-  type BotMedia,
-  type BotSendOptions,
-  captioned,
-  checkNamed,
-  checkReason,
-  checkText,
-  contentOf,
-  FILE,
-  type FileOptions,
-  IMAGE,
-  type ImageOptions,
-  mentionsOf,
-  notifiedBy,
-  type Placing,
-  SEND,
-  sendPicture,
-  STICKER,
-  type StickerOptions,
-  WRITE,
-  write,
-  writeOne,
-  type WriteOptions,
-  writePlain,
-  type Written,
-} from "./writing.ts";
-
-/** Options of {@linkcode Bot.in}. */
-export interface BotRoomOptions {
-  /** The first event of the thread to speak in. Default: none, the room itself. */
-  readonly thread?: EventID;
-}
-
-/** A room, or a thread in it. */
-export interface Place extends BotRoomOptions {
-  readonly room: RoomID;
-}
+import { RoomMedia } from "./room_media.ts";
+import type { Place } from "./room_messages.ts";
+import { checkReason, checkText } from "./writing.ts";
 
 /**
  * A room, or a thread in it, in which a bot speaks. {@linkcode Bot.in} makes one to speak in outside of the bot's
  * functions: what is called first is done first, awaited or not.
  */
-export class BotRoom {
-  /** The ID of the room: what is sent goes there. */
-  readonly roomId: RoomID;
-  /** The first event of the thread; undefined outside of threads. */
-  readonly thread: EventID | undefined;
-  /** @internal What the bot is made of. */
-  protected readonly kit: Kit;
-  readonly #outside: BotRooms | undefined;
-
-  /** @internal Made by the bot. */
-  constructor(kit: Kit, { room, thread }: Place, outside?: BotRooms) {
-    this.kit = kit;
-    this.roomId = room;
-    this.thread = thread;
-    this.#outside = outside;
-  }
-
-  /** @internal Does something in a run: that of the function in which this is called, or one of its own. */
-  protected async within<Result>(work: (run: Run) => Promise<Result>): Promise<Result> {
-    const run = currentRun();
-    return await (run === undefined ? this.#outside?.act(this.roomId, work) : work(run)) as Result;
-  }
-
-  /**
-   * Sends text: into the thread, if it is in one.
-   *
-   * The text is Markdown, and a link to a user notifies that user. What others wrote is sent with
-   * `format: "plain"`, so that nobody is notified by it; or, within Markdown, by `escapeMarkdown()`.
-   *
-   * @param text The text. A long one is sent in several messages, divided between paragraphs.
-   * @param options What it is written in, of what kind it is, whom it notifies, what it replies to.
-   * @returns The ID of the event, or of the first.
-   * @throws {MatrixRequestError} If the homeserver refuses.
-   *
-   * @example
-   * ```ts
-   * import { Composer, escapeMarkdown } from "@greenroom/matrix/bot";
-   *
-   * const plugin = new Composer();
-   * plugin.command("say <words...>", (c) => c.send(c.args.words, { format: "plain" }));
-   * plugin.command("shout <words...>", (c) => c.send(`**${escapeMarkdown(c.args.words)}**`));
-   * ```
-   */
-  send(text: string, options: BotSendOptions = {}): Promise<EventID> {
-    return this.sendTo(text, options, { thread: this.thread, replyTo: options?.replyTo }, SEND);
-  }
-
-  /** @internal Sends text; without `mentions`, to the notice of those who are linked, and others. */
-  protected async sendTo(
-    text: string,
-    options: WriteOptions,
-    placing: Placing,
-    known: Readonly<Record<string, true>> = WRITE,
-  ): Promise<EventID> {
-    return await this.within((run) => {
-      checkNamed(options, known, "send");
-      checkText(text, "write a message"); // while the application's line is known
-      const plain = writePlain(text, options.format);
-      return run.act(
-        "send",
-        () =>
-          plain === undefined
-            ? this.#sendParts(text, options, placing)
-            : this.#sendPart(plain, 0, options, placing),
-      );
-    });
-  }
-
-  async #sendParts(text: string, options: WriteOptions, placing: Placing): Promise<EventID> {
-    let first: EventID | undefined;
-    for (const [index, part] of (await write(text, options.format)).entries()) {
-      const id = await this.#sendPart(part, index, options, placing);
-      first ??= id;
-    }
-    return first as EventID; // there is one at least
-  }
-
-  #sendPart(
-    part: Written,
-    index: number,
-    { msgtype = this.kit.msgtype, mentions: asked, sendKey: key }: WriteOptions,
-    placing: Placing,
-  ): Promise<EventID> {
-    const relatesTo = relationTo(index === 0 ? placing : { thread: placing.thread });
-    const mentions = notifiedBy(part, index, asked, placing.notifies);
-    const content = contentOf(part, { msgtype, mentions, relatesTo });
-    const options = key === undefined ? undefined : { key: key && `${key} ${index}` };
-    return this.kit.client.sendMessage(this.roomId, content, options);
-  }
-
-  /**
-   * Edits a message that the bot has sent: replaces its text.
-   *
-   * @param eventId The ID of the message.
-   * @param text The new text, no longer than fits into one message.
-   * @param options As for {@linkcode BotRoom.send}.
-   * @returns The ID of the edit.
-   * @throws {ValueError} If the text does not fit into one message.
-   * @throws {MatrixRequestError} If the homeserver refuses.
-   *
-   * @example
-   * ```ts
-   * import { Composer } from "@greenroom/matrix/bot";
-   *
-   * const plugin = new Composer();
-   * plugin.command("build", async (c) => {
-   *   const message = await c.send("Building …");
-   *   await c.edit(message, "**Built**");
-   * });
-   * ```
-   */
-  async edit(eventId: EventID, text: string, options: WriteOptions = {}): Promise<EventID> {
-    return await this.within((run) => {
-      checkNamed(options, WRITE, "edit");
-      return run.act("edit", () => this.#edit(eventId, text, options));
-    });
-  }
-
-  async #edit(eventId: EventID, text: string, options: WriteOptions): Promise<EventID> {
-    const { format, msgtype = this.kit.msgtype, sendKey: key } = options;
-    const part = await writeOne(text, format, {
-      action: "edit a message",
-      mend: "edit it to what fits into one, and send the rest",
-    });
-    const relatesTo = { rel_type: "m.replace", event_id: eventId } as const;
-    const mentions = notifiedBy(part, 0, options.mentions);
-    const content = contentOf(part, { msgtype, mentions, relatesTo });
-    return await this.kit.client.sendMessage(this.roomId, content, { key });
-  }
-
-  /**
-   * Reacts to an event.
-   *
-   * @param eventId The ID of the event.
-   * @param key The reaction, mostly an emoji.
-   * @returns The ID of the reaction.
-   * @throws {MatrixRequestError} If the homeserver refuses.
-   *
-   * @example
-   * ```ts
-   * import { Composer } from "@greenroom/matrix/bot";
-   *
-   * const plugin = new Composer();
-   * plugin.command("pizza", async (c) => {
-   *   const question = await c.send("Pizza tonight?");
-   *   await c.reactTo(question, "👍");
-   * });
-   * ```
-   */
-  async reactTo(eventId: EventID, key: string): Promise<EventID> {
-    return await this.within((run) =>
-      run.act("react", () => this.kit.client.react(this.roomId, eventId, key))
-    );
-  }
-
-  /**
-   * Redacts an event: removes its content for everybody.
-   *
-   * @param eventId The ID of the event.
-   * @param reason Why. Default: none.
-   * @returns The ID of the redaction.
-   * @throws {MatrixRequestError} If the homeserver refuses.
-   *
-   * @example
-   * ```ts
-   * import { Composer } from "@greenroom/matrix/bot";
-   *
-   * const plugin = new Composer();
-   * plugin.command("whisper", async (c) => {
-   *   const message = await c.send("The password is *mellon*.");
-   *   await c.redact(message, "Enough people have seen it");
-   * });
-   * ```
-   */
-  async redact(eventId: EventID, reason?: string): Promise<EventID> {
-    checkReason(reason, "redact");
-    return await this.within((run) =>
-      run.act("redact", () => this.kit.client.redact(this.roomId, eventId, { reason }))
-    );
-  }
-
+export abstract class BotRoom extends RoomMedia {
   /**
    * Removes a user from the room, who may come back; or takes an invitation back.
    *
@@ -393,187 +176,6 @@ export class BotRoom {
       run.act("name", () => this.kit.client.sendStateEvent(this.roomId, "m.room.name", { name }))
     );
   }
-
-  /**
-   * Sends an image, with its size, a smaller version and a blurred one, as far as they can be made.
-   *
-   * @param data The image: PNG, JPEG, GIF or WebP.
-   * @param options Its name, what it shows, its caption, and what it answers.
-   * @returns The ID of the event.
-   * @throws {ValueError} If the caption does not fit into one message.
-   * @example
-   * ```ts
-   * import { Composer } from "@greenroom/matrix/bot";
-   *
-   * const plugin = new Composer();
-   * plugin.command("cat", async (c) => {
-   *   const response = await fetch("https://cats.example/cat.png", { signal: c.signal });
-   *   await c.sendImage(await response.blob(), { fileName: "cat.png", caption: "**A cat**" });
-   * });
-   * ```
-   */
-  async sendImage(data: BotMedia, options: ImageOptions = {}): Promise<EventID> {
-    return await this.within((run) => {
-      checkNamed(options, IMAGE, "sendImage");
-      return run.act(
-        "image",
-        async () => sendPicture(this.kit.client, this.roomId, data, await captioned(options, this.thread)),
-      );
-    });
-  }
-
-  /**
-   * Uploads and sends a file; in an encrypted room, encrypted.
-   *
-   * @param data The content of the file.
-   * @param options Its name, kind, media type and caption, and what it replies to.
-   * @returns The ID of the event.
-   * @throws {ValueError} If the caption does not fit into one message.
-   * @throws {MatrixRequestError} If the homeserver refuses.
-   *
-   * @example
-   * ```ts
-   * import { Composer } from "@greenroom/matrix/bot";
-   *
-   * const plugin = new Composer();
-   * plugin.command("export", async (c) => {
-   *   const csv = new TextEncoder().encode("name,points\nalice,3\n");
-   *   await c.sendFile(csv, { fileName: "points.csv", mimeType: "text/csv" });
-   * });
-   * ```
-   */
-  async sendFile(data: BotMedia, options: FileOptions = {}): Promise<EventID> {
-    return await this.within((run) => {
-      checkNamed(options, FILE, "sendFile");
-      return run.act("file", async () => {
-        const { fileName, fileType, mimeType, ...more } = await captioned(options, this.thread);
-        const info = mimeType === undefined ? undefined : { mimetype: mimeType };
-        return await this.kit.client.sendFile(this.roomId, data, { fileName, fileType, info, ...more });
-      });
-    });
-  }
-
-  /**
-   * Sends a sticker.
-   *
-   * @param url Where the image is: an `mxc://` URI.
-   * @param info What is known of the image. Default: nothing.
-   * @param options What it shows, whom it notifies, what it answers.
-   * @returns The ID of the event.
-   * @throws {ValueError} If `url` is no `mxc://` URI.
-   * @example
-   * ```ts
-   * import { Composer } from "@greenroom/matrix/bot";
-   *
-   * const plugin = new Composer();
-   * plugin.command("wave", (c) => c.sendSticker("mxc://example.org/wave", { w: 256, h: 256 }, { text: "A hand" }));
-   * ```
-   */
-  async sendSticker(url: ContentURI, info: ImageInfo = {}, options: StickerOptions = {}): Promise<EventID> {
-    return await this.within((run) => {
-      checkNamed(options, STICKER, "sendSticker");
-      const { mentions, thread = this.thread, ...more } = options;
-      const placed = { ...more, thread, mentions: mentions && mentionsOf(mentions) };
-      return run.act("sticker", () => this.kit.client.sendSticker(this.roomId, url, info, placed));
-    });
-  }
-
-  /**
-   * Starts a poll.
-   *
-   * @experimental It uses the unstable form of MSC3381: a minor version may change it.
-   * @param question The question.
-   * @param answers The answers, 1 to 20.
-   * @param options How many answers a user may choose, and whether votes are shown before the end.
-   * @returns The ID of the poll: {@linkcode RoomContext.getPollResults} counts its votes.
-   * @throws {ValueError} If there are no answers, or more than 20.
-   *
-   * @example
-   * ```ts
-   * import { Composer } from "@greenroom/matrix/bot";
-   *
-   * const plugin = new Composer();
-   * plugin.command("lunch", (c) => c.sendPoll("Lunch?", ["Pizza", "Soup"]));
-   * ```
-   */
-  async sendPoll(
-    question: string,
-    answers: readonly string[],
-    options: SendPollOptions = {},
-  ): Promise<EventID> {
-    return await this.within((run) => {
-      checkOptions(options, POLL, "sendPoll");
-      const poll = { ...options, question, answers, relatesTo: relationTo({ thread: this.thread }) };
-      return run.act("poll", () => sendPoll(this.kit.client, this.roomId, poll));
-    });
-  }
-
-  /**
-   * Ends a poll that the bot has started, and writes the result into the event that ends it.
-   *
-   * @experimental It uses the unstable form of MSC3381: a minor version may change it.
-   * @param poll The ID of the poll.
-   * @returns The votes for each answer, and which answers have most.
-   * @throws {ValueError} If the event is no poll.
-   *
-   * @example
-   * ```ts
-   * import { Composer } from "@greenroom/matrix/bot";
-   *
-   * const plugin = new Composer();
-   * plugin.command("close", async (c) => { // in reply to the poll
-   *   if (c.replyTo === undefined) return;
-   *   const { voters } = await c.endPoll(c.replyTo);
-   *   await c.reply(`${voters} users have voted.`);
-   * });
-   * ```
-   */
-  async endPoll(poll: EventID): Promise<PollTally> {
-    return await this.within((run) => run.act("end poll", () => endPoll(this.kit.client, this.roomId, poll)));
-  }
-
-  /**
-   * Sends text while it is being made, for example the answer of a language model: a message that
-   * grows by edits.
-   *
-   * Each edit is whole Markdown, wherever the text is divided into pieces. Edits come at most once
-   * in `interval`, and no faster than the server accepts them; the last edit is always sent. A text
-   * that outgrows one message goes on in the next. If the text throws, the messages keep what came
-   * before, with a note. After a crash the handler runs again, and its new stream replaces the text
-   * of the same messages.
-   *
-   * @param text The pieces of the text.
-   * @param options How often to edit, and as for {@linkcode BotRoom.send}.
-   * @returns The IDs of the messages, and the whole text.
-   * @throws What the text throws.
-   *
-   * @example
-   * ```ts
-   * import { Composer } from "@greenroom/matrix/bot";
-   *
-   * const plugin = new Composer();
-   * async function* story() {
-   *   for (const words of ["Once ", "upon ", "a time"]) yield words;
-   * }
-   * plugin.command("story", (c) => c.stream(story()));
-   * ```
-   */
-  async stream(text: AsyncIterable<string>, options: StreamOptions = {}): Promise<Streamed> {
-    return await this.within((run) => {
-      checkOptions(options, STREAM, "stream");
-      const begun = options.inThread === true ? this.answered : undefined;
-      const placing = { thread: this.thread ?? begun, replyTo: this.answered };
-      const { client } = this.kit;
-      const { msgtype = this.kit.msgtype } = options;
-      const parts = { ...options, msgtype, client, room: this.roomId, signal: run.time.signal, placing };
-      return run.step("stream", (at) => streamText(text, { ...parts, name: `stream ${at}` }));
-    });
-  }
-
-  /** @internal The event that is answered. */
-  protected get answered(): EventID | undefined {
-    return undefined;
-  }
 }
 
 hintAt(BotRoom.prototype, "a room", ROOM_HINTS);
@@ -583,6 +185,21 @@ export interface BotRoomHints extends Hints<typeof ROOM_HINTS> {}
 
 /** What other libraries call it is refused with the name that it has here. */
 export interface BotRoom extends BotRoomHints {}
+
+/** A room in which nothing of a function stands: what is done in one, is a step of it all the same. */
+class OutsideRoom extends BotRoom {
+  readonly #rooms: BotRooms;
+
+  constructor(kit: Kit, place: Place, rooms: BotRooms) {
+    super(kit, place);
+    this.#rooms = rooms;
+  }
+
+  protected override within<Result>(work: (run: Run) => Promise<Result>): Promise<Result> {
+    const run = currentRun();
+    return run === undefined ? this.#rooms.act(this.roomId, work) : work(run);
+  }
+}
 
 /** Makes rooms to speak in outside of functions, and keeps the order of each. */
 export class BotRooms {
@@ -600,9 +217,9 @@ export class BotRooms {
     this.#started = started;
   }
 
-  /** A room, or a thread in it. */
+  /** Returns a room, or a thread in it. */
   in(place: Place): BotRoom {
-    return new BotRoom(this.#kit, place, this);
+    return new OutsideRoom(this.#kit, place, this);
   }
 
   /** Does something in a run of its own, after what was begun in the room before. */
@@ -629,4 +246,248 @@ export class BotRooms {
       }
     });
   }
+}
+
+// The rest is generated by `deno task members`: documentation tools do not follow `extends`.
+
+import type { ContentURI, ImageInfo } from "../../../types.ts";
+import type { PollTally, SendPollOptions } from "../polls/polls.ts";
+import type { Streamed, StreamOptions } from "./stream.ts";
+import type {
+  BotMedia,
+  BotSendOptions,
+  FileOptions,
+  ImageOptions,
+  StickerOptions,
+  WriteOptions,
+} from "./writing.ts";
+
+/** What a bot sends into the room. */
+export interface BotRoom {
+  /**
+   * Sends an image, with its size, a smaller version and a blurred one, as far as they can be made.
+   *
+   * @param data The image: PNG, JPEG, GIF or WebP.
+   * @param options Its name, what it shows, its caption, and what it answers.
+   * @returns The ID of the event.
+   * @throws {ValueError} If the caption does not fit into one message.
+   * @example
+   * ```ts ignore
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command("cat", async (c) => {
+   *   const response = await fetch("https://cats.example/cat.png", { signal: c.signal });
+   *   await c.sendImage(await response.blob(), { fileName: "cat.png", caption: "**A cat**" });
+   * });
+   * ```
+   */
+  sendImage(data: BotMedia, options?: ImageOptions): Promise<EventID>;
+
+  /**
+   * Uploads and sends a file; in an encrypted room, encrypted.
+   *
+   * @param data The content of the file.
+   * @param options Its name, kind, media type and caption, and what it replies to.
+   * @returns The ID of the event.
+   * @throws {ValueError} If the caption does not fit into one message.
+   * @throws {MatrixRequestError} If the homeserver refuses.
+   *
+   * @example
+   * ```ts ignore
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command("export", async (c) => {
+   *   const csv = new TextEncoder().encode("name,points\nalice,3\n");
+   *   await c.sendFile(csv, { fileName: "points.csv", mimeType: "text/csv" });
+   * });
+   * ```
+   */
+  sendFile(data: BotMedia, options?: FileOptions): Promise<EventID>;
+
+  /**
+   * Sends a sticker.
+   *
+   * @param url Where the image is: an `mxc://` URI.
+   * @param info What is known of the image. Default: nothing.
+   * @param options What it shows, whom it notifies, what it answers.
+   * @returns The ID of the event.
+   * @throws {ValueError} If `url` is no `mxc://` URI.
+   * @example
+   * ```ts ignore
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command("wave", (c) => c.sendSticker("mxc://example.org/wave", { w: 256, h: 256 }, { text: "A hand" }));
+   * ```
+   */
+  sendSticker(url: ContentURI, info?: ImageInfo, options?: StickerOptions): Promise<EventID>;
+
+  /**
+   * Starts a poll.
+   *
+   * @experimental It uses the unstable form of MSC3381: a minor version may change it.
+   * @param question The question.
+   * @param answers The answers, 1 to 20.
+   * @param options How many answers a user may choose, and whether votes are shown before the end.
+   * @returns The ID of the poll: {@linkcode RoomContext.getPollResults} counts its votes.
+   * @throws {ValueError} If there are no answers, or more than 20.
+   *
+   * @example
+   * ```ts ignore
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command("lunch", (c) => c.sendPoll("Lunch?", ["Pizza", "Soup"]));
+   * ```
+   */
+  sendPoll(
+    question: string,
+    answers: readonly string[],
+    options?: SendPollOptions,
+  ): Promise<EventID>;
+
+  /**
+   * Ends a poll that the bot has started, and writes the result into the event that ends it.
+   *
+   * @experimental It uses the unstable form of MSC3381: a minor version may change it.
+   * @param poll The ID of the poll.
+   * @returns The votes for each answer, and which answers have most.
+   * @throws {ValueError} If the event is no poll.
+   *
+   * @example
+   * ```ts ignore
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command("close", async (c) => { // in reply to the poll
+   *   if (c.replyTo === undefined) return;
+   *   const { voters } = await c.endPoll(c.replyTo);
+   *   await c.reply(`${voters} users have voted.`);
+   * });
+   * ```
+   */
+  endPoll(poll: EventID): Promise<PollTally>;
+
+  /** The ID of the room: what is sent goes there. */
+  readonly roomId: RoomID;
+
+  /** The first event of the thread; undefined outside of threads. */
+  readonly thread: EventID | undefined;
+
+  /**
+   * Sends text: into the thread, if it is in one.
+   *
+   * The text is Markdown, and a link to a user notifies that user. What others wrote is sent with
+   * `format: "plain"`, so that nobody is notified by it; or, within Markdown, by `escapeMarkdown()`.
+   *
+   * @param text The text. A long one is sent in several messages, divided between paragraphs.
+   * @param options What it is written in, of what kind it is, whom it notifies, what it replies to.
+   * @returns The ID of the event, or of the first.
+   * @throws {MatrixRequestError} If the homeserver refuses.
+   *
+   * @example
+   * ```ts ignore
+   * import { Composer, escapeMarkdown } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command("say <words...>", (c) => c.send(c.args.words, { format: "plain" }));
+   * plugin.command("shout <words...>", (c) => c.send(`**${escapeMarkdown(c.args.words)}**`));
+   * ```
+   */
+  send(text: string, options?: BotSendOptions): Promise<EventID>;
+
+  /**
+   * Edits a message that the bot has sent: replaces its text.
+   *
+   * @param eventId The ID of the message.
+   * @param text The new text, no longer than fits into one message.
+   * @param options As for {@linkcode BotRoom.send}.
+   * @returns The ID of the edit.
+   * @throws {ValueError} If the text does not fit into one message.
+   * @throws {MatrixRequestError} If the homeserver refuses.
+   *
+   * @example
+   * ```ts ignore
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command("build", async (c) => {
+   *   const message = await c.send("Building …");
+   *   await c.edit(message, "**Built**");
+   * });
+   * ```
+   */
+  edit(eventId: EventID, text: string, options?: WriteOptions): Promise<EventID>;
+
+  /**
+   * Reacts to an event.
+   *
+   * @param eventId The ID of the event.
+   * @param key The reaction, mostly an emoji.
+   * @returns The ID of the reaction.
+   * @throws {MatrixRequestError} If the homeserver refuses.
+   *
+   * @example
+   * ```ts ignore
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command("pizza", async (c) => {
+   *   const question = await c.send("Pizza tonight?");
+   *   await c.reactTo(question, "👍");
+   * });
+   * ```
+   */
+  reactTo(eventId: EventID, key: string): Promise<EventID>;
+
+  /**
+   * Redacts an event: removes its content for everybody.
+   *
+   * @param eventId The ID of the event.
+   * @param reason Why. Default: none.
+   * @returns The ID of the redaction.
+   * @throws {MatrixRequestError} If the homeserver refuses.
+   *
+   * @example
+   * ```ts ignore
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command("whisper", async (c) => {
+   *   const message = await c.send("The password is *mellon*.");
+   *   await c.redact(message, "Enough people have seen it");
+   * });
+   * ```
+   */
+  redact(eventId: EventID, reason?: string): Promise<EventID>;
+
+  /**
+   * Sends text while it is being made, for example the answer of a language model: a message that
+   * grows by edits.
+   *
+   * Each edit is whole Markdown, wherever the text is divided into pieces. Edits come at most once
+   * in `interval`, and no faster than the server accepts them; the last edit is always sent. A text
+   * that outgrows one message goes on in the next. If the text throws, the messages keep what came
+   * before, with a note. After a crash the handler runs again, and its new stream replaces the text
+   * of the same messages.
+   *
+   * @param text The pieces of the text.
+   * @param options How often to edit, and as for {@linkcode BotRoom.send}.
+   * @returns The IDs of the messages, and the whole text.
+   * @throws What the text throws.
+   *
+   * @example
+   * ```ts ignore
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * async function* story() {
+   *   for (const words of ["Once ", "upon ", "a time"]) yield words;
+   * }
+   * plugin.command("story", (c) => c.stream(story()));
+   * ```
+   */
+  stream(text: AsyncIterable<string>, options?: StreamOptions): Promise<Streamed>;
 }

@@ -18,8 +18,18 @@ export interface ConfirmWords {
 /** What is said of each choice: by its reaction. */
 export type ChoiceLabels = Readonly<Record<string, string | undefined>>;
 
+/** The answers that a question has. */
+export interface Choices<Meaning> {
+  /** The reactions that are shown. */
+  readonly shown: readonly string[];
+  /** The words for each of them. */
+  readonly labels: ChoiceLabels;
+  /** Returns what an answer stands for; undefined if it is none. */
+  readonly meaning: (answer: string) => Meaning | undefined;
+}
+
 /** A word or a reaction, and what it stands for. */
-export type Word<Meaning> = readonly [word: string, meaning: Meaning];
+type Word<Meaning> = readonly [word: string, meaning: Meaning];
 
 const YES = ["yes", "y", "yeah", "yep", "yes please", "sure", "ok", "okay"];
 const NO = ["no", "n", "nope", "no thanks", "no thank you"];
@@ -31,6 +41,35 @@ const REACTIONS: readonly Word<boolean>[] = [
 
 /** The most that there are numbers for. */
 const MAX_NUMBERED = 10;
+
+/**
+ * Returns the answers of a question with a yes and a no.
+ *
+ * @throws {ValueError} If something is no word, or means both.
+ */
+export function yesOrNo({ yes = YES, no = NO }: ConfirmWords): Choices<boolean> {
+  const words = confirmWords(yes, no);
+  const examples = [yes, no].map(([word = ""]) => word).filter((word) => word !== "");
+  const labels = Object.fromEntries(examples.map((word) => [word, undefined]));
+  return { shown: ["✅", "❌"], labels, meaning: (answer) => confirmed(answer, words) };
+}
+
+/** Returns the answers of a menu: each stands for its reaction. */
+export function menuOf(
+  choices: Readonly<Record<string, unknown>>,
+  labels: ChoiceLabels | false | undefined,
+): Choices<string> {
+  const labelOf = (key: string): string | undefined => {
+    if (labels === false) return undefined;
+    const label = labels === undefined ? choices[key] : labels[key];
+    return typeof label === "string" && label.trim() !== "" && label !== key ? label : undefined;
+  };
+  const keys = Object.keys(choices);
+  const named = keys.map((key) => [key, labelOf(key)] as const);
+  const words: Word<string>[] = keys.map((key) => [key, key]);
+  for (const [key, label] of named) if (label !== undefined) words.push([label, key]);
+  return { shown: keys, labels: Object.fromEntries(named), meaning: (answer) => meaningOf(answer, words) };
+}
 
 /**
  * Choices by their reactions: those of a list have numbers.
@@ -55,11 +94,6 @@ function isList<Choice>(choices: object | readonly Choice[]): choices is readonl
   return Array.isArray(choices);
 }
 
-/** A word for yes, and one for no. */
-export function exampleWords({ yes = YES, no = NO }: ConfirmWords): string[] {
-  return [yes, no].map(([word = ""]) => word).filter((word) => word !== "");
-}
-
 /** What may end a sentence. */
 const STOP = /^[\s.!?…。！？]$/u;
 /** What means nothing behind a word. */
@@ -71,7 +105,7 @@ const DECORATION =
  *
  * @throws {ValueError} If something is no word, or means both.
  */
-export function confirmWords({ yes = YES, no = NO }: ConfirmWords): Word<boolean>[] {
+function confirmWords(yes: readonly string[], no: readonly string[]): Word<boolean>[] {
   for (const [name, given] of Object.entries({ yes, no })) {
     if (!Array.isArray(given) || given.some((each) => typeof each !== "string" || each.trim() === "")) {
       throw new ValueError(`Cannot ask for a yes or a no: ${name} must be a list of words`);
@@ -93,7 +127,7 @@ export function confirmWords({ yes = YES, no = NO }: ConfirmWords): Word<boolean
  * What an answer stands for: as it is written; or else whatever its case, the colour of a hand, and the
  * punctuation at its end.
  */
-export function meaningOf<Meaning>(answer: string, words: readonly Word<Meaning>[]): Meaning | undefined {
+function meaningOf<Meaning>(answer: string, words: readonly Word<Meaning>[]): Meaning | undefined {
   const [said, bare] = [shown(answer), bareWord(answer)];
   const found = words.find(([word]) => shown(word) === said) ??
     words.find(([word]) => bareWord(word) === bare);
@@ -107,7 +141,7 @@ const MAX_BEHIND = 100;
  * Whether an answer is a yes or a no: a whole one, or one with emoji and punctuation behind it of which
  * none means the opposite.
  */
-export function confirmed(answer: string, words: readonly Word<boolean>[]): boolean | undefined {
+function confirmed(answer: string, words: readonly Word<boolean>[]): boolean | undefined {
   const whole = meaningOf(answer, words);
   if (whole !== undefined) return whole;
   const word = withoutEnd(answer, DECORATION);

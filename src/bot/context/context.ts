@@ -30,22 +30,22 @@ import type { PollTally, SendPollOptions } from "../polls/polls.ts";
 import { type EventOfQuery, type KeptEvent, keptUpdate, type Query, type Wait } from "../run/mod.ts";
 import {
   type ChoiceLabels,
+  type Choices,
   choicesByKey,
-  confirmed,
   type ConfirmWords,
-  confirmWords,
-  exampleWords,
-  meaningOf,
+  menuOf,
   withLabels,
-  type Word,
+  yesOrNo,
 } from "./choices.ts";
 import { type DownloadFileOptions, EventContext } from "./event_context.ts";
-import { type ContextRoom, type NamedReminder, type ReminderDelay, RoomContext } from "./room_context.ts";
+import type { NamedReminder, ReminderDelay } from "./handler_room.ts";
+import { type ContextRoom, RoomContext } from "./room_context.ts";
 import type { Streamed, StreamOptions } from "./stream.ts";
 import type { BotMedia, FileOptions, ImageOptions, StickerOptions, WriteOptions } from "./writing.ts";
 
 export { BOT_HINTS } from "./context_hints.ts";
-export { BotRoom, type BotRoomOptions, BotRooms } from "./bot_room.ts";
+export { BotRoom, BotRooms } from "./bot_room.ts";
+export type { BotRoomOptions } from "./room_messages.ts";
 export type { ChoiceLabels, ConfirmWords } from "./choices.ts";
 export {
   CALL,
@@ -55,9 +55,10 @@ export {
   type Found,
   SAY_FAILED,
 } from "./event_context.ts";
-export { ContextRoom, type NamedReminder, type ReminderDelay, RoomContext } from "./room_context.ts";
+export type { NamedReminder, ReminderDelay } from "./handler_room.ts";
+export { ContextRoom, RoomContext } from "./room_context.ts";
 export type { Streamed, StreamOptions } from "./stream.ts";
-export { type ReminderHandler, TimedFunctions } from "./timed_functions.ts";
+export { type EveryOptions, type ReminderHandler, TimedFunctions } from "./timed_functions.ts";
 export { TimerContext } from "./timer_context.ts";
 export type {
   BotMedia,
@@ -294,13 +295,7 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown>
   async confirm(question: string, given: ConfirmOptions = {}): Promise<boolean> {
     checkOptions(given, CONFIRM, "confirm");
     const { yes, no, clearReactions = false, ...options } = given;
-    const words = confirmWords({ yes, no });
-    const meaning = (answer: string) => confirmed(answer, words);
-    const labels = Object.fromEntries(exampleWords({ yes, no }).map((word) => [word, undefined]));
-    return await this.#choose(question, { shown: ["✅", "❌"], labels, meaning }, {
-      ...options,
-      clearReactions,
-    });
+    return await this.#choose(question, yesOrNo({ yes, no }), { ...options, clearReactions });
   }
 
   /**
@@ -337,29 +332,13 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown>
     checkOptions(given, MENU, "menu");
     const byKey = choicesByKey(choices);
     const { labels, clearReactions = true, ...options } = given;
-    const keys = Object.keys(byKey);
-    const labelOf = (key: string): string | undefined => {
-      if (labels === false) return undefined;
-      const label: unknown = labels === undefined ? byKey[key] : labels[key];
-      return typeof label === "string" && label.trim() !== "" && label !== key ? label : undefined;
-    };
-    const named = keys.map((key) => [key, labelOf(key)] as const);
-    const words: Word<string>[] = keys.map((key) => [key, key]);
-    for (const [key, label] of named) if (label !== undefined) words.push([label, key]);
-    const meaning = (answer: string) => meaningOf(answer, words);
-    const choice = { shown: keys, labels: Object.fromEntries(named), meaning };
-    return byKey[await this.#choose(question, choice, { ...options, clearReactions })] as Choice;
+    const key = await this.#choose(question, menuOf(byKey, labels), { ...options, clearReactions });
+    return byKey[key] as Choice;
   }
 
   async #choose<Meaning>(
     question: string,
-    { shown, labels, meaning }: {
-      /** The reactions that are shown. */
-      readonly shown: readonly string[];
-      /** What can be said instead. */
-      readonly labels: ChoiceLabels;
-      readonly meaning: (answer: string) => Meaning | undefined;
-    },
+    { shown, labels, meaning }: Choices<Meaning>,
     { clearReactions, ...options }: Omit<AskOptions<never>, "filter" | "check"> & {
       readonly clearReactions: boolean;
     },
@@ -616,9 +595,6 @@ export interface Context<E extends MatrixEvent = MatrixEvent, Arguments = unknow
    */
   download(options?: DownloadFileOptions): Promise<Uint8Array<ArrayBuffer>>;
 
-  /** The bot's client. */
-  readonly client: Client;
-
   /**
    * The room, with its `id`, for all that goes into the room itself and not into its thread.
    *
@@ -632,15 +608,6 @@ export interface Context<E extends MatrixEvent = MatrixEvent, Arguments = unknow
    * ```
    */
   get room(): ContextRoom;
-
-  /**
-   * Aborts when the handler's time is over, or the bot stops. Pass it to requests and other long
-   * work.
-   */
-  get signal(): AbortSignal;
-
-  /** The logger of the bot. */
-  get log(): Logger;
 
   /**
    * Counts the votes of a poll. It reads them from the server page by page, and keeps one of each
@@ -666,6 +633,53 @@ export interface Context<E extends MatrixEvent = MatrixEvent, Arguments = unknow
    * ```
    */
   getPollResults(poll: EventID): Promise<PollTally>;
+
+  /**
+   * Leaves the room, after what the bot has said so far was sent.
+   *
+   * @param reason Why. Default: none.
+   * @throws {MatrixRequestError} If the homeserver refuses.
+   *
+   * @example
+   * ```ts ignore
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command("leave", { access: "admins" }, async (c) => {
+   *   await c.reply("Goodbye!");
+   *   await c.leave("An admin has told me to");
+   * });
+   * ```
+   */
+  leave(reason?: string): Promise<void>;
+
+  /**
+   * Returns a matrix.to link to this room, or to an event in it, that any client opens.
+   *
+   * @param eventId The ID of the event. Default: the room itself.
+   * @returns The link.
+   *
+   * @example
+   * ```ts ignore
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command("link", (c) => c.reply(c.permalink(c.replyTo)));
+   * ```
+   */
+  permalink(eventId?: EventID): string;
+
+  /** The bot's client. */
+  readonly client: Client;
+
+  /**
+   * Aborts when the handler's time is over, or the bot stops. Pass it to requests and other long
+   * work.
+   */
+  get signal(): AbortSignal;
+
+  /** The logger of the bot. */
+  get log(): Logger;
 
   /**
    * Shows that the bot is typing while work is done.
@@ -812,113 +826,6 @@ export interface Context<E extends MatrixEvent = MatrixEvent, Arguments = unknow
    * ```
    */
   remind(when: Date | ReminderDelay | string, what: string | NamedReminder): Promise<string>;
-
-  /**
-   * Leaves the room, after what the bot has said so far was sent.
-   *
-   * @param reason Why. Default: none.
-   * @throws {MatrixRequestError} If the homeserver refuses.
-   *
-   * @example
-   * ```ts ignore
-   * import { Composer } from "@greenroom/matrix/bot";
-   *
-   * const plugin = new Composer();
-   * plugin.command("leave", { access: "admins" }, async (c) => {
-   *   await c.reply("Goodbye!");
-   *   await c.leave("An admin has told me to");
-   * });
-   * ```
-   */
-  leave(reason?: string): Promise<void>;
-
-  /**
-   * Returns a matrix.to link to this room, or to an event in it, that any client opens.
-   *
-   * @param eventId The ID of the event. Default: the room itself.
-   * @returns The link.
-   *
-   * @example
-   * ```ts ignore
-   * import { Composer } from "@greenroom/matrix/bot";
-   *
-   * const plugin = new Composer();
-   * plugin.command("link", (c) => c.reply(c.permalink(c.replyTo)));
-   * ```
-   */
-  permalink(eventId?: EventID): string;
-
-  /** The ID of the room: what is sent goes there. */
-  readonly roomId: RoomID;
-
-  /** The first event of the thread; undefined outside of threads. */
-  readonly thread: EventID | undefined;
-
-  /**
-   * Sends text: into the thread, if it is in one.
-   *
-   * The text is Markdown, and a link to a user notifies that user. What others wrote is sent with
-   * `format: "plain"`, so that nobody is notified by it; or, within Markdown, by `escapeMarkdown()`.
-   *
-   * @param text The text. A long one is sent in several messages, divided between paragraphs.
-   * @param options What it is written in, of what kind it is, whom it notifies, what it replies to.
-   * @returns The ID of the event, or of the first.
-   * @throws {MatrixRequestError} If the homeserver refuses.
-   *
-   * @example
-   * ```ts ignore
-   * import { Composer, escapeMarkdown } from "@greenroom/matrix/bot";
-   *
-   * const plugin = new Composer();
-   * plugin.command("say <words...>", (c) => c.send(c.args.words, { format: "plain" }));
-   * plugin.command("shout <words...>", (c) => c.send(`**${escapeMarkdown(c.args.words)}**`));
-   * ```
-   */
-  send(text: string, options?: BotSendOptions): Promise<EventID>;
-
-  /**
-   * Edits a message that the bot has sent: replaces its text.
-   *
-   * @param eventId The ID of the message.
-   * @param text The new text, no longer than fits into one message.
-   * @param options As for {@linkcode BotRoom.send}.
-   * @returns The ID of the edit.
-   * @throws {ValueError} If the text does not fit into one message.
-   * @throws {MatrixRequestError} If the homeserver refuses.
-   *
-   * @example
-   * ```ts ignore
-   * import { Composer } from "@greenroom/matrix/bot";
-   *
-   * const plugin = new Composer();
-   * plugin.command("build", async (c) => {
-   *   const message = await c.send("Building …");
-   *   await c.edit(message, "**Built**");
-   * });
-   * ```
-   */
-  edit(eventId: EventID, text: string, options?: WriteOptions): Promise<EventID>;
-
-  /**
-   * Reacts to an event.
-   *
-   * @param eventId The ID of the event.
-   * @param key The reaction, mostly an emoji.
-   * @returns The ID of the reaction.
-   * @throws {MatrixRequestError} If the homeserver refuses.
-   *
-   * @example
-   * ```ts ignore
-   * import { Composer } from "@greenroom/matrix/bot";
-   *
-   * const plugin = new Composer();
-   * plugin.command("pizza", async (c) => {
-   *   const question = await c.send("Pizza tonight?");
-   *   await c.reactTo(question, "👍");
-   * });
-   * ```
-   */
-  reactTo(eventId: EventID, key: string): Promise<EventID>;
 
   /**
    * Removes a user from the room, who may come back; or takes an invitation back.
@@ -1148,6 +1055,78 @@ export interface Context<E extends MatrixEvent = MatrixEvent, Arguments = unknow
    * ```
    */
   endPoll(poll: EventID): Promise<PollTally>;
+
+  /** The ID of the room: what is sent goes there. */
+  readonly roomId: RoomID;
+
+  /** The first event of the thread; undefined outside of threads. */
+  readonly thread: EventID | undefined;
+
+  /**
+   * Sends text: into the thread, if it is in one.
+   *
+   * The text is Markdown, and a link to a user notifies that user. What others wrote is sent with
+   * `format: "plain"`, so that nobody is notified by it; or, within Markdown, by `escapeMarkdown()`.
+   *
+   * @param text The text. A long one is sent in several messages, divided between paragraphs.
+   * @param options What it is written in, of what kind it is, whom it notifies, what it replies to.
+   * @returns The ID of the event, or of the first.
+   * @throws {MatrixRequestError} If the homeserver refuses.
+   *
+   * @example
+   * ```ts ignore
+   * import { Composer, escapeMarkdown } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command("say <words...>", (c) => c.send(c.args.words, { format: "plain" }));
+   * plugin.command("shout <words...>", (c) => c.send(`**${escapeMarkdown(c.args.words)}**`));
+   * ```
+   */
+  send(text: string, options?: BotSendOptions): Promise<EventID>;
+
+  /**
+   * Edits a message that the bot has sent: replaces its text.
+   *
+   * @param eventId The ID of the message.
+   * @param text The new text, no longer than fits into one message.
+   * @param options As for {@linkcode BotRoom.send}.
+   * @returns The ID of the edit.
+   * @throws {ValueError} If the text does not fit into one message.
+   * @throws {MatrixRequestError} If the homeserver refuses.
+   *
+   * @example
+   * ```ts ignore
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command("build", async (c) => {
+   *   const message = await c.send("Building …");
+   *   await c.edit(message, "**Built**");
+   * });
+   * ```
+   */
+  edit(eventId: EventID, text: string, options?: WriteOptions): Promise<EventID>;
+
+  /**
+   * Reacts to an event.
+   *
+   * @param eventId The ID of the event.
+   * @param key The reaction, mostly an emoji.
+   * @returns The ID of the reaction.
+   * @throws {MatrixRequestError} If the homeserver refuses.
+   *
+   * @example
+   * ```ts ignore
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command("pizza", async (c) => {
+   *   const question = await c.send("Pizza tonight?");
+   *   await c.reactTo(question, "👍");
+   * });
+   * ```
+   */
+  reactTo(eventId: EventID, key: string): Promise<EventID>;
 
   /**
    * Sends text while it is being made, for example the answer of a language model: a message that

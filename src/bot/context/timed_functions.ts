@@ -13,6 +13,14 @@ import { SAY, TimerContext } from "./timer_context.ts";
 /** A function that is called at a time. */
 export type ReminderHandler = (context: TimerContext) => unknown;
 
+/** Options of {@linkcode Bot.every}. */
+export interface EveryOptions {
+  /** Names the schedule in the store: it is found by that after a restart. Default: the pattern. */
+  name?: string;
+  /** The IANA time zone of a pattern of cron, like `Europe/Rome`. Default: `UTC`. */
+  timezone?: string;
+}
+
 /** Calls a bot's functions at their times. */
 export class TimedFunctions {
   readonly #kit: Kit;
@@ -42,7 +50,7 @@ export class TimedFunctions {
   every(
     pattern: string | number,
     handler: ReminderHandler,
-    { name = `${pattern}`, timezone }: { readonly name?: string; readonly timezone?: string },
+    { name = `${pattern}`, timezone }: EveryOptions,
   ): void {
     this.#kit.timers.schedule({
       name,

@@ -90,7 +90,8 @@ export class TimerContext extends RoomContext {
 import type { Client, Logger, SessionDefinition, SessionKey } from "../../../mod.ts";
 import type { ContentURI, ImageInfo } from "../../../types.ts";
 import type { PollTally, SendPollOptions } from "../polls/polls.ts";
-import type { ContextRoom, NamedReminder, ReminderDelay } from "./room_context.ts";
+import type { NamedReminder, ReminderDelay } from "./handler_room.ts";
+import type { ContextRoom } from "./room_context.ts";
 import type { Streamed, StreamOptions } from "./stream.ts";
 import type {
   BotMedia,
@@ -103,9 +104,6 @@ import type {
 
 /** Members of {@linkcode RoomContext}. */
 export interface TimerContext {
-  /** The bot's client. */
-  readonly client: Client;
-
   /**
    * The room, with its `id`, for all that goes into the room itself and not into its thread.
    *
@@ -119,15 +117,6 @@ export interface TimerContext {
    * ```
    */
   get room(): ContextRoom;
-
-  /**
-   * Aborts when the handler's time is over, or the bot stops. Pass it to requests and other long
-   * work.
-   */
-  get signal(): AbortSignal;
-
-  /** The logger of the bot. */
-  get log(): Logger;
 
   /**
    * Counts the votes of a poll. It reads them from the server page by page, and keeps one of each
@@ -153,6 +142,73 @@ export interface TimerContext {
    * ```
    */
   getPollResults(poll: EventID): Promise<PollTally>;
+
+  /**
+   * Returns whether a user is an admin of the bot: listed in the option `admins`, or by power level
+   * in this room, as that option says.
+   *
+   * @param userId The user.
+   * @returns Whether the user is an admin.
+   *
+   * @example
+   * ```ts ignore
+   * import type { Bot } from "@greenroom/matrix/bot";
+   *
+   * export function addReport(bot: Bot): void {
+   *   bot.reminder("report", async (c) => {
+   *     if (c.by !== undefined && await c.isAdmin(c.by)) await c.send("All is well.");
+   *   });
+   * }
+   * ```
+   */
+  isAdmin(userId: UserID): Promise<boolean>;
+
+  /**
+   * Leaves the room, after what the bot has said so far was sent.
+   *
+   * @param reason Why. Default: none.
+   * @throws {MatrixRequestError} If the homeserver refuses.
+   *
+   * @example
+   * ```ts ignore
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command("leave", { access: "admins" }, async (c) => {
+   *   await c.reply("Goodbye!");
+   *   await c.leave("An admin has told me to");
+   * });
+   * ```
+   */
+  leave(reason?: string): Promise<void>;
+
+  /**
+   * Returns a matrix.to link to this room, or to an event in it, that any client opens.
+   *
+   * @param eventId The ID of the event. Default: the room itself.
+   * @returns The link.
+   *
+   * @example
+   * ```ts ignore
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command("link", (c) => c.reply(c.permalink(c.replyTo)));
+   * ```
+   */
+  permalink(eventId?: EventID): string;
+
+  /** The bot's client. */
+  readonly client: Client;
+
+  /**
+   * Aborts when the handler's time is over, or the bot stops. Pass it to requests and other long
+   * work.
+   */
+  get signal(): AbortSignal;
+
+  /** The logger of the bot. */
+  get log(): Logger;
 
   /**
    * Shows that the bot is typing while work is done.
@@ -299,154 +355,6 @@ export interface TimerContext {
    * ```
    */
   remind(when: Date | ReminderDelay | string, what: string | NamedReminder): Promise<string>;
-
-  /**
-   * Returns whether a user is an admin of the bot: listed in the option `admins`, or by power level
-   * in this room, as that option says.
-   *
-   * @param userId The user.
-   * @returns Whether the user is an admin.
-   *
-   * @example
-   * ```ts ignore
-   * import type { Bot } from "@greenroom/matrix/bot";
-   *
-   * export function addReport(bot: Bot): void {
-   *   bot.reminder("report", async (c) => {
-   *     if (c.by !== undefined && await c.isAdmin(c.by)) await c.send("All is well.");
-   *   });
-   * }
-   * ```
-   */
-  isAdmin(userId: UserID): Promise<boolean>;
-
-  /**
-   * Leaves the room, after what the bot has said so far was sent.
-   *
-   * @param reason Why. Default: none.
-   * @throws {MatrixRequestError} If the homeserver refuses.
-   *
-   * @example
-   * ```ts ignore
-   * import { Composer } from "@greenroom/matrix/bot";
-   *
-   * const plugin = new Composer();
-   * plugin.command("leave", { access: "admins" }, async (c) => {
-   *   await c.reply("Goodbye!");
-   *   await c.leave("An admin has told me to");
-   * });
-   * ```
-   */
-  leave(reason?: string): Promise<void>;
-
-  /**
-   * Returns a matrix.to link to this room, or to an event in it, that any client opens.
-   *
-   * @param eventId The ID of the event. Default: the room itself.
-   * @returns The link.
-   *
-   * @example
-   * ```ts ignore
-   * import { Composer } from "@greenroom/matrix/bot";
-   *
-   * const plugin = new Composer();
-   * plugin.command("link", (c) => c.reply(c.permalink(c.replyTo)));
-   * ```
-   */
-  permalink(eventId?: EventID): string;
-
-  /** The ID of the room: what is sent goes there. */
-  readonly roomId: RoomID;
-
-  /** The first event of the thread; undefined outside of threads. */
-  readonly thread: EventID | undefined;
-
-  /**
-   * Sends text: into the thread, if it is in one.
-   *
-   * The text is Markdown, and a link to a user notifies that user. What others wrote is sent with
-   * `format: "plain"`, so that nobody is notified by it; or, within Markdown, by `escapeMarkdown()`.
-   *
-   * @param text The text. A long one is sent in several messages, divided between paragraphs.
-   * @param options What it is written in, of what kind it is, whom it notifies, what it replies to.
-   * @returns The ID of the event, or of the first.
-   * @throws {MatrixRequestError} If the homeserver refuses.
-   *
-   * @example
-   * ```ts ignore
-   * import { Composer, escapeMarkdown } from "@greenroom/matrix/bot";
-   *
-   * const plugin = new Composer();
-   * plugin.command("say <words...>", (c) => c.send(c.args.words, { format: "plain" }));
-   * plugin.command("shout <words...>", (c) => c.send(`**${escapeMarkdown(c.args.words)}**`));
-   * ```
-   */
-  send(text: string, options?: BotSendOptions): Promise<EventID>;
-
-  /**
-   * Edits a message that the bot has sent: replaces its text.
-   *
-   * @param eventId The ID of the message.
-   * @param text The new text, no longer than fits into one message.
-   * @param options As for {@linkcode BotRoom.send}.
-   * @returns The ID of the edit.
-   * @throws {ValueError} If the text does not fit into one message.
-   * @throws {MatrixRequestError} If the homeserver refuses.
-   *
-   * @example
-   * ```ts ignore
-   * import { Composer } from "@greenroom/matrix/bot";
-   *
-   * const plugin = new Composer();
-   * plugin.command("build", async (c) => {
-   *   const message = await c.send("Building …");
-   *   await c.edit(message, "**Built**");
-   * });
-   * ```
-   */
-  edit(eventId: EventID, text: string, options?: WriteOptions): Promise<EventID>;
-
-  /**
-   * Reacts to an event.
-   *
-   * @param eventId The ID of the event.
-   * @param key The reaction, mostly an emoji.
-   * @returns The ID of the reaction.
-   * @throws {MatrixRequestError} If the homeserver refuses.
-   *
-   * @example
-   * ```ts ignore
-   * import { Composer } from "@greenroom/matrix/bot";
-   *
-   * const plugin = new Composer();
-   * plugin.command("pizza", async (c) => {
-   *   const question = await c.send("Pizza tonight?");
-   *   await c.reactTo(question, "👍");
-   * });
-   * ```
-   */
-  reactTo(eventId: EventID, key: string): Promise<EventID>;
-
-  /**
-   * Redacts an event: removes its content for everybody.
-   *
-   * @param eventId The ID of the event.
-   * @param reason Why. Default: none.
-   * @returns The ID of the redaction.
-   * @throws {MatrixRequestError} If the homeserver refuses.
-   *
-   * @example
-   * ```ts ignore
-   * import { Composer } from "@greenroom/matrix/bot";
-   *
-   * const plugin = new Composer();
-   * plugin.command("whisper", async (c) => {
-   *   const message = await c.send("The password is *mellon*.");
-   *   await c.redact(message, "Enough people have seen it");
-   * });
-   * ```
-   */
-  redact(eventId: EventID, reason?: string): Promise<EventID>;
 
   /**
    * Removes a user from the room, who may come back; or takes an invitation back.
@@ -676,6 +584,99 @@ export interface TimerContext {
    * ```
    */
   endPoll(poll: EventID): Promise<PollTally>;
+
+  /** The ID of the room: what is sent goes there. */
+  readonly roomId: RoomID;
+
+  /** The first event of the thread; undefined outside of threads. */
+  readonly thread: EventID | undefined;
+
+  /**
+   * Sends text: into the thread, if it is in one.
+   *
+   * The text is Markdown, and a link to a user notifies that user. What others wrote is sent with
+   * `format: "plain"`, so that nobody is notified by it; or, within Markdown, by `escapeMarkdown()`.
+   *
+   * @param text The text. A long one is sent in several messages, divided between paragraphs.
+   * @param options What it is written in, of what kind it is, whom it notifies, what it replies to.
+   * @returns The ID of the event, or of the first.
+   * @throws {MatrixRequestError} If the homeserver refuses.
+   *
+   * @example
+   * ```ts ignore
+   * import { Composer, escapeMarkdown } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command("say <words...>", (c) => c.send(c.args.words, { format: "plain" }));
+   * plugin.command("shout <words...>", (c) => c.send(`**${escapeMarkdown(c.args.words)}**`));
+   * ```
+   */
+  send(text: string, options?: BotSendOptions): Promise<EventID>;
+
+  /**
+   * Edits a message that the bot has sent: replaces its text.
+   *
+   * @param eventId The ID of the message.
+   * @param text The new text, no longer than fits into one message.
+   * @param options As for {@linkcode BotRoom.send}.
+   * @returns The ID of the edit.
+   * @throws {ValueError} If the text does not fit into one message.
+   * @throws {MatrixRequestError} If the homeserver refuses.
+   *
+   * @example
+   * ```ts ignore
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command("build", async (c) => {
+   *   const message = await c.send("Building …");
+   *   await c.edit(message, "**Built**");
+   * });
+   * ```
+   */
+  edit(eventId: EventID, text: string, options?: WriteOptions): Promise<EventID>;
+
+  /**
+   * Reacts to an event.
+   *
+   * @param eventId The ID of the event.
+   * @param key The reaction, mostly an emoji.
+   * @returns The ID of the reaction.
+   * @throws {MatrixRequestError} If the homeserver refuses.
+   *
+   * @example
+   * ```ts ignore
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command("pizza", async (c) => {
+   *   const question = await c.send("Pizza tonight?");
+   *   await c.reactTo(question, "👍");
+   * });
+   * ```
+   */
+  reactTo(eventId: EventID, key: string): Promise<EventID>;
+
+  /**
+   * Redacts an event: removes its content for everybody.
+   *
+   * @param eventId The ID of the event.
+   * @param reason Why. Default: none.
+   * @returns The ID of the redaction.
+   * @throws {MatrixRequestError} If the homeserver refuses.
+   *
+   * @example
+   * ```ts ignore
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command("whisper", async (c) => {
+   *   const message = await c.send("The password is *mellon*.");
+   *   await c.redact(message, "Enough people have seen it");
+   * });
+   * ```
+   */
+  redact(eventId: EventID, reason?: string): Promise<EventID>;
 
   /**
    * Sends text while it is being made, for example the answer of a language model: a message that

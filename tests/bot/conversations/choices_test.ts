@@ -1,12 +1,6 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { ValueError } from "@greenroom/matrix";
-import {
-  confirmed,
-  confirmWords,
-  exampleWords,
-  meaningOf,
-  withLabels,
-} from "../../../src/bot/context/choices.ts";
+import { menuOf, withLabels, yesOrNo } from "../../../src/bot/context/choices.ts";
 import { trying } from "../support.ts";
 import { took } from "../text/took.ts";
 
@@ -45,17 +39,19 @@ Deno.test("confirm() takes words in any case, with punctuation, and reactions in
 });
 
 Deno.test("What stands behind a yes is read to a hundred characters", () => {
-  const words = confirmWords({});
-  const answers = [50, 51].map((count) => confirmed(`yes${"🌳".repeat(count)}`, words));
+  const { meaning } = yesOrNo({});
+  const answers = [50, 51].map((count) => meaning(`yes${"🌳".repeat(count)}`));
   assertEquals(answers, [true, undefined]);
 });
 
 Deno.test("Nothing but punctuation means only itself", () => {
-  assertEquals(["!", "?"].map((answer) => meaningOf(answer, [["?", "what"]])), [undefined, "what"]);
+  const { meaning } = menuOf({ "?": "what" }, undefined);
+  assertEquals(["!", "?"].map(meaning), [undefined, "?"]);
 });
 
 Deno.test("Examples of words are there as far as there are words", () => {
-  assertEquals([exampleWords({}), exampleWords({ yes: [], no: ["nie"] })], [["yes", "no"], ["nie"]]);
+  const examples = [{}, { yes: [], no: ["nie"] }].map((words) => Object.keys(yesOrNo(words).labels));
+  assertEquals(examples, [["yes", "no"], ["nie"]]);
 });
 
 Deno.test("A question says what its choices are in its own format", async () => {
@@ -68,12 +64,11 @@ Deno.test("A question says what its choices are in its own format", async () => 
 });
 
 Deno.test("An answer as long as an event can be is looked at in no time", () => {
-  const words = confirmWords({});
+  const choices = [yesOrNo({}), menuOf({ "✅": "yes", "❌": "no" }, undefined)];
   for (const part of ["!", "! ", "🌳", "yes ", "yes!"]) {
     const answer = part.repeat(Math.floor(60_000 / part.length));
     for (const long of [answer, `${answer}a`, `yes ${answer}`]) {
-      took(100, part, () => meaningOf(long, words));
-      took(100, part, () => confirmed(long, words));
+      for (const { meaning } of choices) took(100, part, () => meaning(long));
     }
   }
 });

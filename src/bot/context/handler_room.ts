@@ -1,0 +1,336 @@
+/**
+ * What a function of a bot can do wherever it is: steps, sessions, reminders, to show that it types.
+ *
+ * Over 300 lines because half of it is the documentation of what applications see.
+ *
+ * @module
+ */
+
+import {
+  type Client,
+  type Logger,
+  type SessionDefinition,
+  type SessionKey,
+  ValueError,
+} from "../../../mod.ts";
+import type { MatrixEvent, UserID } from "../../../types.ts";
+import { inMilliseconds, readDuration } from "../../base/duration.ts";
+import { checkOptions } from "../../errors/known_names.ts";
+import { readDate } from "../commands/commands.ts";
+import type { Kit } from "../kit.ts";
+import { type Run, sessionKeyFor } from "../run/mod.ts";
+import { BotRoom } from "./bot_room.ts";
+import type { Place } from "./room_messages.ts";
+import { checkText } from "./writing.ts";
+
+/** A reminder for a function of the bot. */
+export interface NamedReminder {
+  /** The function's name, as `bot.reminder()` has it. */
+  name: string;
+  /** What it gets, as `c.data`: plain data. Default: nothing. */
+  data?: unknown;
+}
+
+/** How long from now a reminder comes. */
+export interface ReminderDelay {
+  /** The time from now: like `1h30m`, or in milliseconds. */
+  in: number | string;
+}
+
+/** How long the server shows that somebody types, and when that is renewed, in milliseconds. */
+const TYPING = 30_000;
+const RENEWAL = 20_000;
+
+/** @internal What {@linkcode RoomContext} has of the function that was called. */
+export abstract class HandlerRoom extends BotRoom {
+  /** The bot's client. */
+  readonly client: Client;
+  /** @internal The run. */
+  protected readonly run: Run;
+
+  /** @internal Contexts are made by the bot. */
+  constructor(kit: Kit, run: Run, place: Place) {
+    super(kit, place);
+    this.run = run;
+    this.client = kit.client;
+  }
+
+  /** @internal */
+  protected override within<Result>(work: (run: Run) => Promise<Result>): Promise<Result> {
+    return work(this.run);
+  }
+
+  /**
+   * Aborts when the handler's time is over, or the bot stops. Pass it to requests and other long
+   * work.
+   */
+  get signal(): AbortSignal {
+    return this.run.time.signal;
+  }
+
+  /** The logger of the bot. */
+  get log(): Logger {
+    return this.client.log;
+  }
+
+  /**
+   * Shows that the bot is typing while work is done.
+   *
+   * @param work A promise, or a function that returns one.
+   * @returns What the work returns.
+   * @throws {ValueError} If there is no work.
+   * @throws What the work throws.
+   *
+   * @example
+   * ```ts
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command("weather", async (c) => {
+   *   const response = await c.typing(() => fetch("https://weather.example/today", { signal: c.signal }));
+   *   await c.reply(await response.text(), { format: "plain" });
+   * });
+   * ```
+   */
+  typing<Result>(work: Promise<Result> | (() => Promise<Result>)): Promise<Result>;
+  /**
+   * Shows that the bot is typing, for up to 30 seconds; what takes longer is given as work.
+   *
+   * @param isTyping Whether it is; false takes it back. Default: true.
+   *
+   * @example
+   * ```ts
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command("joke", async (c) => {
+   *   await c.typing();
+   *   await c.reply("Two clients walk into a room …");
+   *   await c.typing(false);
+   * });
+   * ```
+   */
+  typing(isTyping?: boolean): Promise<void>;
+  async typing<Result>(
+    work: Promise<Result> | (() => Promise<Result>) | boolean = true,
+  ): Promise<Result | void> {
+    if (typeof work === "boolean") {
+      const timeout = work ? TYPING : 0;
+      return await this.client.setTyping(this.roomId, { timeout, signal: this.signal }).catch(() => {});
+    }
+    if (typeof work !== "function" && !(work instanceof Promise)) {
+      throw new ValueError(
+        "Cannot show that the bot is typing: give it what takes the time: c.typing(() => work())",
+      );
+    }
+    const { clock } = this.client.api;
+    const ended = new AbortController();
+    const show = async (): Promise<void> => {
+      while (!ended.signal.aborted) {
+        await this.client.setTyping(this.roomId, { timeout: TYPING, signal: ended.signal });
+        await clock.delay(RENEWAL, { signal: ended.signal, persistent: false });
+      }
+    };
+    const shown = show().catch(() => {}); // it is only shown
+    try {
+      return await (typeof work === "function" ? work() : work);
+    } finally {
+      ended.abort();
+      await shown;
+      await this.client.setTyping(this.roomId).catch(() => {});
+    }
+  }
+
+  /**
+   * Does something once. When the handler runs again, after an answer or a crash, it does not do the
+   * work again and returns the same result. Use it for everything that `c` does not do: requests,
+   * random numbers, the time, a language model. The result is committed before this resolves; only a
+   * crash before that makes the work run again. The work can't ask questions.
+   *
+   * @param work What to do. It returns plain data.
+   * @returns The result.
+   * @throws What the work throws.
+   *
+   * @example
+   * ```ts
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command("dice", async (c) => {
+   *   const rolled = await c.step(() => Math.ceil(Math.random() * 6));
+   *   const guess = await c.ask("I have rolled a die. What is it?"); // then the handler runs again: same roll
+   *   await c.reply(Number(guess.text) === rolled ? "Right!" : `No, ${rolled}.`);
+   * });
+   * ```
+   */
+  async step<Result>(work: () => Result | Promise<Result>): Promise<Result> {
+    return await this.run.step(
+      "once",
+      (at) => this.kit.once.value(this.run, at, async () => await work()),
+    );
+  }
+
+  /**
+   * Locks a session for this handler, and returns its state to be changed. No other handler has it
+   * until this one has ended. Then the changes are committed together with the record that the event
+   * was handled. A handler that asks a question releases its sessions: take them again after the
+   * answer.
+   *
+   * @param definition The definition of the session.
+   * @param key The key of the session. Default: the key of the event, as `definition.per` says.
+   * @returns The state: change its properties.
+   * @throws {ValueError} If the event has no such key, or another handler holds the session and
+   *   waits for this one.
+   *
+   * @example
+   * ```ts
+   * import { Composer, defineSession } from "@greenroom/matrix/bot";
+   *
+   * const counter = defineSession({ name: "counter", per: "room", initial: () => ({ count: 0 }) });
+   * const plugin = new Composer();
+   * plugin.command("count", async (c) => {
+   *   const state = await c.session(counter);
+   *   await c.reply(`We are at ${++state.count}.`);
+   * });
+   * ```
+   */
+  async session<State extends object>(
+    definition: SessionDefinition<State>,
+    key?: SessionKey,
+  ): Promise<State> {
+    return await this.kit.sessions.take(this.run, definition, key ?? this.#keyOf(definition));
+  }
+
+  /**
+   * Deletes a session when the handler has ended: the next use begins with the initial state.
+   *
+   * @param definition The definition of the session.
+   * @param key The key of the session. Default: the key of the event.
+   *
+   * @example
+   * ```ts
+   * import { Composer, defineSession } from "@greenroom/matrix/bot";
+   *
+   * const game = defineSession({ name: "game", per: "room", initial: () => ({ moves: 0 }) });
+   * const plugin = new Composer();
+   * plugin.command("giveup", async (c) => {
+   *   await c.endSession(game);
+   *   await c.reply("The next move begins a new game.");
+   * });
+   * ```
+   */
+  async endSession<State extends object>(
+    definition: SessionDefinition<State>,
+    key?: SessionKey,
+  ): Promise<void> {
+    await this.kit.sessions.end(this.run, definition, key ?? this.#keyOf(definition));
+  }
+
+  #keyOf(definition: Pick<SessionDefinition<never>, "name" | "per">): SessionKey {
+    if (typeof definition?.name !== "string") {
+      throw new ValueError(
+        "Cannot use a session: it needs a definition: const counter = defineSession({ name, per, initial }), and then " +
+          "await c.session(counter)",
+      );
+    }
+    const { roomId: room, thread = "" } = this;
+    return sessionKeyFor(definition, {
+      event: this.about ?? {},
+      room,
+      sender: this.asker ?? "",
+      thread,
+    });
+  }
+
+  /** @internal Whose sessions of users are meant. */
+  protected get asker(): string | undefined {
+    return this.about?.sender;
+  }
+
+  /** @internal The event. */
+  protected get about(): MatrixEvent & { readonly sender?: string } | undefined {
+    return undefined;
+  }
+
+  /**
+   * Reminds at a time, once, also after a restart. A text that is said more than five minutes late, since the
+   * bot was away, ends with when it was due: `Tea! (due 2026-01-31 08:00 UTC)`. A function gets how late it
+   * is as `c.late`.
+   *
+   * @param when A date, `{ in: milliseconds }`, or what an argument of type `duration` or `date` may be: `1h30m`,
+   *   `2026-12-24T18:00`.
+   * @param what What to say, or what to call: see {@linkcode Bot.reminder}.
+   * @returns Names the reminder, for `bot.reminders.cancel()`.
+   * @throws {ValueError} If there is no such time, no text, or no such function; or if the user has as many
+   *   reminders pending in this room as `maxReminders` allows, 100 by default.
+   *
+   * @example
+   * ```ts
+   * import { Composer } from "@greenroom/matrix/bot";
+   * import { ValueError } from "@greenroom/matrix";
+   *
+   * const plugin = new Composer();
+   * plugin.command("tea", async (c) => {
+   *   try {
+   *     await c.remind("3m", "Tea!");
+   *   } catch (error) {
+   *     if (!(error instanceof ValueError)) throw error;
+   *     await c.reply("You have too many reminders here.");
+   *   }
+   * });
+   * ```
+   */
+  async remind(when: Date | ReminderDelay | string, what: string | NamedReminder): Promise<string> {
+    const due = dueTime(when, this.client.api.clock.now());
+    if (typeof what !== "string") checkOptions(what, { name: true, data: true }, "remind");
+    const { name, data } = typeof what === "string" ? { name: "", data: what } : what;
+    this.run.after.check("remind");
+    this.kit.reminders.check(due, name);
+    if (name === "") checkText(data, "remind");
+    const { roomId: room, thread = "" } = this;
+    const event = this.answered;
+    const by = this.about?.sender as UserID | undefined;
+    return await this.run.step("remind", async (at) => {
+      const reminder = { room, thread, event, by, name, data: structuredClone(data) } as const;
+      const { context } = this.run;
+      const id = context.deliveryId && `${context.deliveryId} ${at}`;
+      const key = await this.kit.timers.remind(context, due, { reminder, name: id });
+      this.run.atEnd.push(() => this.kit.timers.wake());
+      return key;
+    });
+  }
+}
+
+// So that `c.session.count`, as grammY has it, throws.
+HandlerRoom.prototype.session = new Proxy(HandlerRoom.prototype.session, {
+  get(method, name): unknown {
+    if (typeof name === "symbol" || name in method) return Reflect.get(method, name);
+    throw new ValueError(
+      `Cannot read ${name} of c.session, which is a method: write const state = await c.session(definition), then ` +
+        `state.${name}`,
+    );
+  },
+});
+Object.freeze(HandlerRoom.prototype.session);
+
+/**
+ * The time of a reminder, in milliseconds since the epoch.
+ *
+ * @throws {ValueError} If it is not said as it has to be: a number could be either.
+ */
+function dueTime(when: Date | ReminderDelay | string, now: number): number {
+  if (when instanceof Date) return when.getTime();
+  if (typeof when === "string") {
+    const delay = readDuration(when);
+    const due = delay === undefined ? readDate(when)?.getTime() : now + delay;
+    if (due !== undefined) return due;
+  }
+  if (typeof when !== "object" || when === null) {
+    const given = typeof when === "string" ? JSON.stringify(when.slice(0, 100)) : typeof when;
+    throw new ValueError(
+      `Cannot remind: when must be a Date, { in: milliseconds }, or a text like 1h30m or 2026-12-24T18:00, and is ${given}`,
+    );
+  }
+  checkOptions(when, { in: true }, "remind");
+  return now + inMilliseconds(when.in);
+}

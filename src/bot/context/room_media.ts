@@ -1,0 +1,165 @@
+/**
+ * What else a bot sends into a room: images, files, stickers and polls.
+ *
+ * @module
+ */
+
+import { relationTo } from "../../../mod.ts";
+import type { ContentURI, EventID, ImageInfo } from "../../../types.ts";
+import { checkOptions } from "../../errors/known_names.ts";
+import { endPoll, POLL, type PollTally, sendPoll, type SendPollOptions } from "../polls/polls.ts";
+import { RoomMessages } from "./room_messages.ts";
+import {
+  type BotMedia,
+  captioned,
+  checkNamed,
+  FILE,
+  type FileOptions,
+  IMAGE,
+  type ImageOptions,
+  mentionsOf,
+  sendPicture,
+  STICKER,
+  type StickerOptions,
+} from "./writing.ts";
+
+/** @internal What {@linkcode BotRoom} has for images, files, stickers and polls. */
+export abstract class RoomMedia extends RoomMessages {
+  /**
+   * Sends an image, with its size, a smaller version and a blurred one, as far as they can be made.
+   *
+   * @param data The image: PNG, JPEG, GIF or WebP.
+   * @param options Its name, what it shows, its caption, and what it answers.
+   * @returns The ID of the event.
+   * @throws {ValueError} If the caption does not fit into one message.
+   * @example
+   * ```ts
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command("cat", async (c) => {
+   *   const response = await fetch("https://cats.example/cat.png", { signal: c.signal });
+   *   await c.sendImage(await response.blob(), { fileName: "cat.png", caption: "**A cat**" });
+   * });
+   * ```
+   */
+  async sendImage(data: BotMedia, options: ImageOptions = {}): Promise<EventID> {
+    return await this.within((run) => {
+      checkNamed(options, IMAGE, "sendImage");
+      return run.act(
+        "image",
+        async () => sendPicture(this.kit.client, this.roomId, data, await captioned(options, this.thread)),
+      );
+    });
+  }
+
+  /**
+   * Uploads and sends a file; in an encrypted room, encrypted.
+   *
+   * @param data The content of the file.
+   * @param options Its name, kind, media type and caption, and what it replies to.
+   * @returns The ID of the event.
+   * @throws {ValueError} If the caption does not fit into one message.
+   * @throws {MatrixRequestError} If the homeserver refuses.
+   *
+   * @example
+   * ```ts
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command("export", async (c) => {
+   *   const csv = new TextEncoder().encode("name,points\nalice,3\n");
+   *   await c.sendFile(csv, { fileName: "points.csv", mimeType: "text/csv" });
+   * });
+   * ```
+   */
+  async sendFile(data: BotMedia, options: FileOptions = {}): Promise<EventID> {
+    return await this.within((run) => {
+      checkNamed(options, FILE, "sendFile");
+      return run.act("file", async () => {
+        const { fileName, fileType, mimeType, ...more } = await captioned(options, this.thread);
+        const info = mimeType === undefined ? undefined : { mimetype: mimeType };
+        return await this.kit.client.sendFile(this.roomId, data, { fileName, fileType, info, ...more });
+      });
+    });
+  }
+
+  /**
+   * Sends a sticker.
+   *
+   * @param url Where the image is: an `mxc://` URI.
+   * @param info What is known of the image. Default: nothing.
+   * @param options What it shows, whom it notifies, what it answers.
+   * @returns The ID of the event.
+   * @throws {ValueError} If `url` is no `mxc://` URI.
+   * @example
+   * ```ts
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command("wave", (c) => c.sendSticker("mxc://example.org/wave", { w: 256, h: 256 }, { text: "A hand" }));
+   * ```
+   */
+  async sendSticker(url: ContentURI, info: ImageInfo = {}, options: StickerOptions = {}): Promise<EventID> {
+    return await this.within((run) => {
+      checkNamed(options, STICKER, "sendSticker");
+      const { mentions, thread = this.thread, ...more } = options;
+      const placed = { ...more, thread, mentions: mentions && mentionsOf(mentions) };
+      return run.act("sticker", () => this.kit.client.sendSticker(this.roomId, url, info, placed));
+    });
+  }
+
+  /**
+   * Starts a poll.
+   *
+   * @experimental It uses the unstable form of MSC3381: a minor version may change it.
+   * @param question The question.
+   * @param answers The answers, 1 to 20.
+   * @param options How many answers a user may choose, and whether votes are shown before the end.
+   * @returns The ID of the poll: {@linkcode RoomContext.getPollResults} counts its votes.
+   * @throws {ValueError} If there are no answers, or more than 20.
+   *
+   * @example
+   * ```ts
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command("lunch", (c) => c.sendPoll("Lunch?", ["Pizza", "Soup"]));
+   * ```
+   */
+  async sendPoll(
+    question: string,
+    answers: readonly string[],
+    options: SendPollOptions = {},
+  ): Promise<EventID> {
+    return await this.within((run) => {
+      checkOptions(options, POLL, "sendPoll");
+      const poll = { ...options, question, answers, relatesTo: relationTo({ thread: this.thread }) };
+      return run.act("poll", () => sendPoll(this.kit.client, this.roomId, poll));
+    });
+  }
+
+  /**
+   * Ends a poll that the bot has started, and writes the result into the event that ends it.
+   *
+   * @experimental It uses the unstable form of MSC3381: a minor version may change it.
+   * @param poll The ID of the poll.
+   * @returns The votes for each answer, and which answers have most.
+   * @throws {ValueError} If the event is no poll.
+   *
+   * @example
+   * ```ts
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command("close", async (c) => { // in reply to the poll
+   *   if (c.replyTo === undefined) return;
+   *   const { voters } = await c.endPoll(c.replyTo);
+   *   await c.reply(`${voters} users have voted.`);
+   * });
+   * ```
+   */
+  async endPoll(poll: EventID): Promise<PollTally> {
+    return await this.within((run) => run.act("end poll", () => endPoll(this.kit.client, this.roomId, poll)));
+  }
+}
