@@ -81,6 +81,8 @@ export function optionsFromEnv(
   for (const admin of admins?.split(/[\s,]+/).filter(Boolean) ?? []) checkUser("MATRIX_ADMINS", admin);
   const store = storeOf(value("MATRIX_STORE"), value("MATRIX_STORE_KEY_FILE"));
   const log = logOf(value("MATRIX_LOG"));
+  const secrets = [value("MATRIX_RECOVERY_KEY_FILE"), value("MATRIX_STORE_KEY_FILE")];
+  warnOfOthers(secrets.filter((path) => path !== undefined), { ...log, ...given });
   return {
     ...(isGiven ? {} : { homeserver: url }),
     mxid: mxid as UserID | undefined,
@@ -90,7 +92,7 @@ export function optionsFromEnv(
     ...(admins === undefined ? {} : { admins: admins.split(/[\s,]+/).filter(Boolean) as UserID[] }),
     ...log,
     ...given,
-    encryption: encryptionOf(value, { ...log, ...given }, { lasts: store !== undefined }),
+    encryption: encryptionOf(value, given, { lasts: store !== undefined }),
   };
 }
 
@@ -101,10 +103,16 @@ function logOf(format: string | undefined): Pick<BotOptions, "log"> {
   throw new ValueError(`Cannot make a bot: MATRIX_LOG is "${format}", which is none of text and json`);
 }
 
+/** Logs if others may read files of secrets. */
+function warnOfOthers(paths: readonly string[], { log = consoleLogger() }: Pick<BotOptions, "log">): void {
+  const warning = warningOfOthers(paths);
+  if (warning !== undefined && log !== false) log.warn(warning);
+}
+
 /** How the bot encrypts: with the recovery key of the environment, which the first start may make. */
 function encryptionOf(
   value: Read,
-  { encryption: wanted, log }: Partial<BotOptions>,
+  { encryption: wanted }: Partial<BotOptions>,
   { lasts }: { readonly lasts: boolean },
 ): BotOptions["encryption"] {
   const [key, path] = [value("MATRIX_RECOVERY_KEY"), value("MATRIX_RECOVERY_KEY_FILE")];
@@ -118,8 +126,6 @@ function encryptionOf(
   const more = typeof wanted === "object" ? wanted : {};
   if (path === undefined) return { recoveryKey: key, ...more };
   const file = readRecoveryKeyFile(path);
-  const warning = warningOfOthers([path]);
-  if (warning !== undefined && log !== false) (log ?? consoleLogger()).warn(warning);
   const onRecoveryKey = async (made: string): Promise<void> => {
     await file.keep(made);
     await more.onRecoveryKey?.(made);

@@ -56,6 +56,20 @@ Deno.test("A variable that is empty in the environment is refused too: the bot w
   }
 });
 
+Deno.test("A variable that is empty in the environment counts more than .env, as it does for the bot", async () => {
+  const before = Deno.env.get("MATRIX_ADMINS");
+  try {
+    Deno.env.set("MATRIX_ADMINS", " ");
+    await inFolder("MATRIX_ADMINS=@a:x\nMATRIX_USER=@b:x\nMATRIX_TOKEN=\n", async () => {
+      const { MATRIX_ADMINS, MATRIX_USER, MATRIX_TOKEN } = await readSettings();
+      assertEquals([MATRIX_ADMINS, MATRIX_USER, MATRIX_TOKEN], [undefined, "@b:x", undefined]);
+    });
+  } finally {
+    if (before === undefined) Deno.env.delete("MATRIX_ADMINS");
+    else Deno.env.set("MATRIX_ADMINS", before);
+  }
+});
+
 Deno.test("Of two that write a new file at once one succeeds, and the file is that one's", async () => {
   await inFolder("", async () => {
     const both = Promise.withResolvers<void>();

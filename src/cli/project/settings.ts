@@ -26,14 +26,14 @@ export type SettingName =
 /** The file with the bot's settings, in the current folder. */
 export const ENV_FILE = ".env";
 
-/** What is in `.env`; what the environment says counts more, as it does for `deno run --env-file`. */
+/**
+ * What is in `.env`; what the environment says counts more, as it does for `deno run --env-file`, also if that is
+ * nothing.
+ */
 export async function readSettings(): Promise<Settings> {
-  const own = Object.entries(valuesIn(await textOf(ENV_FILE) ?? ""));
-  const environment = Object.entries(Deno.env.toObject());
-  const entries = [...own, ...environment].filter(([name, value]) =>
-    name.startsWith("MATRIX_") && value?.trim() !== ""
-  );
-  return Object.fromEntries(entries.map(([name, value]) => [name, value?.trim()]));
+  const all = Object.entries({ ...valuesIn(await textOf(ENV_FILE) ?? ""), ...Deno.env.toObject() });
+  const values = all.map(([name, value]) => [name, value?.trim()] as const);
+  return Object.fromEntries(values.filter(([name, value]) => name.startsWith("MATRIX_") && value !== ""));
 }
 
 /** The values in a text like `.env`: of several for one variable the first, as Deno reads it. */

@@ -84,25 +84,28 @@ for (const [name, open] of Object.entries(OPEN)) {
   });
 }
 
-Deno.test({
-  name: "T173: a file with the recovery key that others may read is warned of",
-  ignore,
-  fn: () =>
-    inFolder((folder) => {
-      const path = `${folder}/key`;
-      const env: Record<string, string> = {
-        MATRIX_URL: "https://matrix.example.org",
-        MATRIX_TOKEN: "t",
-        MATRIX_RECOVERY_KEY_FILE: path,
-      };
-      const warningsAt = (mode: number) => {
-        Deno.writeTextFileSync(path, "EsT0");
-        Deno.chmodSync(path, mode);
-        const { log, warnings } = warningsOf();
-        optionsFromEnv((name) => env[name], { log, store: new MemoryStore() });
-        return warnings.map((text) => text.includes(path));
-      };
-      assertEquals([warningsAt(0o600), warningsAt(0o640), warningsAt(0o604)], [[], [true], [true]]);
-      return Promise.resolve();
-    }),
-});
+for (const variable of ["MATRIX_RECOVERY_KEY_FILE", "MATRIX_STORE_KEY_FILE"]) {
+  Deno.test({
+    name: `T173: a file with a key, of ${variable}, that others may read is warned of`,
+    ignore,
+    fn: () =>
+      inFolder((folder) => {
+        const path = `${folder}/key`;
+        const env: Record<string, string> = {
+          MATRIX_URL: "https://matrix.example.org",
+          MATRIX_TOKEN: "t",
+          MATRIX_STORE: `${folder}/bot.db`,
+          [variable]: path,
+        };
+        const warningsAt = (mode: number) => {
+          Deno.writeTextFileSync(path, "EsT0");
+          Deno.chmodSync(path, mode);
+          const { log, warnings } = warningsOf();
+          optionsFromEnv((name) => env[name], { log, store: new MemoryStore() });
+          return warnings.map((text) => text.includes(path));
+        };
+        assertEquals([warningsAt(0o600), warningsAt(0o640), warningsAt(0o604)], [[], [true], [true]]);
+        return Promise.resolve();
+      }),
+  });
+}
