@@ -6,6 +6,7 @@
 
 import type { StartOptions } from "../actors/syncer/syncer.ts";
 import { checkRetry, type HTTPAPIOptions } from "../api/http/mod.ts";
+import { homeserverAddress } from "../api/server/server.ts";
 import type { ClientOptions } from "../client/client.ts";
 import type { DeviceID, RoomAlias, UserID } from "../types/ids.ts";
 import { parseServerName } from "../types/identifiers.ts";
@@ -15,7 +16,7 @@ import { ValueError } from "../errors/matrix_error.ts";
 import type { OwnUsers } from "./own_users.ts";
 import { checkRegistration, type Registration } from "./registration.ts";
 
-/** How an {@linkcode Appservice} is made: a registration and a homeserver is all it must have. */
+/** How an {@linkcode Appservice} is made: a registration, a homeserver and a server name is all it must have. */
 export interface AppserviceOptions extends
   Pick<
     HTTPAPIOptions,
@@ -24,8 +25,15 @@ export interface AppserviceOptions extends
   Pick<ClientOptions, "lease" | "deliver" | "maxPendingHandlers" | "closeTimeout"> {
   /** What the homeserver has, too: see {@linkcode createRegistration}. */
   registration: Registration;
-  /** The homeserver's address; a path in it is kept in front of every request's. */
-  baseUrl: string | URL;
+  /**
+   * The homeserver: its address, like `https://matrix.example.org`, or a server name, like `example.org`. The
+   * domain of a server name is asked with the first request where its homeserver is, by https alone, and without
+   * a port: `example.org:8448` asks `https://example.org/.well-known/matrix/client`. If it has no such file (404),
+   * the homeserver is at that name itself. Default: `baseUrl`.
+   */
+  homeserver?: string;
+  /** The homeserver's address, in place of `homeserver`; a path in it is kept in front of every request's. */
+  baseUrl?: string | URL;
   /** The part behind the colon of the users' IDs. */
   serverName: string;
   /**
@@ -81,7 +89,15 @@ const MAX_TIME_LIMIT = 600_000;
 const OPTIONS: OptionNames<AppserviceOptions> = {
   ...{ fetch: true, log: true, clock: true, retry: true, requestTimeout: true, maxResponseSize: true },
   ...{ userAgent: true, lease: true, deliver: true, maxPendingHandlers: true, closeTimeout: true },
-  ...{ registration: true, baseUrl: true, serverName: true, store: true, encryption: true, deviceId: true },
+  ...{
+    registration: true,
+    homeserver: true,
+    baseUrl: true,
+    serverName: true,
+    store: true,
+    encryption: true,
+    deviceId: true,
+  },
   ...{ queries: true, thirdParty: true, transactionTimeout: true, maxActing: true },
 };
 const THIRD_PARTY: OptionNames<ThirdPartyHandlers> = {
@@ -162,11 +178,18 @@ export function deviceOf(
   );
 }
 
-/** How all requests of an application service are made. */
+/**
+ * How all requests of an application service are made.
+ *
+ * @throws {ValueError} If there is no homeserver.
+ */
 export function transportOf(options: AppserviceOptions): HTTPAPIOptions {
-  const { registration, baseUrl, fetch, log, clock, retry, requestTimeout, maxResponseSize, userAgent } =
-    options;
+  const { registration, fetch, log, clock, retry, requestTimeout, maxResponseSize, userAgent } = options;
   const token = registration.as_token;
+  const baseUrl = homeserverAddress(options, "make an application service");
+  if (baseUrl === undefined) {
+    throw new ValueError("Cannot make an application service: it needs a homeserver; give it homeserver");
+  }
   return {
     baseUrl,
     fetch,

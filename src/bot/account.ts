@@ -27,7 +27,6 @@ import {
   clientsOptions,
   type HostedBotOptions,
 } from "./bot_options.ts";
-import { homeserverAddress } from "./homeserver.ts";
 import { LazyStore, storeAt } from "./lazy_store.ts";
 import { type Account, StoredSession } from "./stored_session.ts";
 
@@ -62,15 +61,14 @@ export function clientOf(options: BotOptions | HostedBotOptions | ClientBotOptio
     const { appservice: host } = options;
     return { client: host.botClient, host, log: host.botClient.log };
   }
-  const { password, onTokensRefreshed, findTokens, log } = options;
-  const forClient = { ...clientsOptions(options), ...homeserverAddress(options) };
+  const { password, onTokensRefreshed, findTokens, retry, log } = options;
   const given = typeof options.store === "string" ? storeAt(options.store) : options.store;
   const store = given === undefined && password !== undefined ? new MemoryStore() : given;
   const account = store === undefined ? undefined : accountOf(options, store);
   const client: Client = new Client({
-    ...forClient,
+    ...clientsOptions(options),
     ...(store === undefined ? {} : { store }),
-    retry: forClient.retry === false ? false : { maxRetries: MAX_RETRIES, ...forClient.retry },
+    retry: retry === false ? false : { maxRetries: MAX_RETRIES, ...retry },
     onTokensRefreshed: async (tokens, used) =>
       await account?.renewed?.(tokens, used) ?? await onTokensRefreshed?.(tokens, used),
     findTokens: async (ended) =>

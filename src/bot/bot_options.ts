@@ -4,6 +4,7 @@
  * @module
  */
 
+import { homeserverAddress } from "../api/server/server.ts";
 import { checkOptions, type OptionNames } from "../errors/known_names.ts";
 import { Client, type ClientOptions, type Store, ValueError } from "../../mod.ts";
 import type { MemberEvent, WriteInstead } from "../../types.ts";
@@ -92,23 +93,7 @@ export interface BotBehaviour extends AccessOptions {
 }
 
 /** How a bot is made: as a client is, and how it behaves. */
-export interface BotOptions extends Omit<ClientOptions, "baseUrl" | "store">, BotBehaviour {
-  /**
-   * The homeserver: its address, like `https://matrix.example.org`, or a server name, like `example.org`. The
-   * domain of a server name is asked with the first request where its homeserver is, by https alone, and without
-   * a port: `example.org:8448` asks `https://example.org/.well-known/matrix/client`. If it has no such file (404),
-   * the homeserver is at that name itself. Default: `baseUrl`, `api`, or the homeserver of `mxid`.
-   *
-   * @example
-   * ```ts
-   * import { Bot } from "@greenroom/matrix/bot";
-   *
-   * await using bot = new Bot({ homeserver: "example.org", accessToken: "the-token" });
-   * ```
-   */
-  homeserver?: string;
-  /** The homeserver's address, as a client has it, in place of `homeserver`. */
-  baseUrl?: ClientOptions["baseUrl"];
+export interface BotOptions extends Omit<ClientOptions, "store">, BotBehaviour {
   /**
    * When and how often a request that failed is sent again, or `false` for never. Default: as a client's, but
    * 15 times, which is some five minutes: what a bot says while the homeserver is restarted arrives once it is
@@ -207,6 +192,7 @@ export function checkBotOptions(options: BotOptions | HostedBotOptions | ClientB
   if (options === undefined) throw new ValueError("Cannot make a bot: it has no options; see Bot.fromEnv()");
   const names = "appservice" in options ? HOSTED : "client" in options ? WITH_CLIENT : ALONE;
   checkOptions(options, names, "make a bot");
+  if (names === ALONE) checkHomeserver(options);
   if ("client" in options && !(options.client instanceof Client)) {
     throw new ValueError("Cannot make a bot: its client must be a Client of @greenroom/matrix");
   }
@@ -231,11 +217,22 @@ export function checkBotOptions(options: BotOptions | HostedBotOptions | ClientB
   }
 }
 
-type ClientsOptions = Omit<BotOptions, keyof BotBehaviour | "password" | "homeserver" | "store">;
+/** Says what a bot's homeserver can be in the bot's own words: its client has others. */
+function checkHomeserver(options: BotOptions): void {
+  const { homeserver, baseUrl, api, mxid } = options;
+  if (homeserver === undefined && baseUrl === undefined && api === undefined && mxid === undefined) {
+    throw new ValueError(
+      'Cannot make a bot: it needs a homeserver; give it homeserver: "https://matrix.example.org"',
+    );
+  }
+  homeserverAddress(options, "make a bot");
+}
+
+type ClientsOptions = Omit<BotOptions, keyof BotBehaviour | "password" | "store">;
 
 /** The options that are those of the bot's client as they are. */
 export function clientsOptions(options: BotOptions): ClientsOptions {
-  const { password: _password, homeserver: _homeserver, store: _store, ...rest } = options;
+  const { password: _password, store: _store, ...rest } = options;
   const entries = Object.entries(rest).filter(([name]) => !(name in BEHAVIOUR));
   return Object.fromEntries(entries) as ClientsOptions;
 }

@@ -11,7 +11,7 @@ import type { UserID } from "../../types.ts";
 import { checkNames, nearestName } from "../errors/known_names.ts";
 import { warningOfOthers } from "../store/files/files.ts";
 import type { BotOptions } from "./bot_options.ts";
-import { isAddress, isServerName } from "./homeserver.ts";
+import { isAddress, isServerName } from "../api/server/server.ts";
 import { storeAt } from "./lazy_store.ts";
 
 const { files, process } = platform;

@@ -5,6 +5,7 @@
  */
 
 import { checkRetry, HTTP_OPTIONS, HTTPAPI, Session } from "../api/http/mod.ts";
+import { homeserverAddress } from "../api/server/server.ts";
 import { HandlerRegistry } from "../actors/dispatcher/dispatcher.ts";
 import {
   ClearRooms,
@@ -97,7 +98,7 @@ export class ClientBasics {
 
 const CLIENT: OptionNames<ClientOptions> = {
   ...HTTP_OPTIONS,
-  ...{ api: true, mxid: true, deviceId: true, store: true, lease: true, wake: true },
+  ...{ homeserver: true, api: true, mxid: true, deviceId: true, store: true, lease: true, wake: true },
   ...{ encryption: true, encryptionBlacklist: true },
   ...{ fillMemberEventCallback: true, deliver: true, maxPendingHandlers: true, closeTimeout: true },
 };
@@ -121,12 +122,15 @@ const BACKOFF: OptionNames<SyncBackoff> = { base: true, cap: true };
  */
 function checkClientOptions(options: ClientOptions): void {
   const action = "make a client";
-  if (options === undefined) throw new ValueError("Cannot make a client: it has no options; give it baseUrl");
+  if (options === undefined) {
+    throw new ValueError("Cannot make a client: it has no options; give it homeserver");
+  }
   checkOptions(options, CLIENT, action);
   const { encryption, lease, store, wake, retry } = options;
   checkOptions(lease, LEASE, action, "lease.");
   checkOptions(wake, WAKE, action, "wake.");
   checkRetry(retry, action);
+  homeserverAddress(options, action);
   if (store !== undefined && typeof store?.commit !== "function") {
     throw new ValueError(
       "Cannot make a client: store is no store; open one, and await it: store: await SqliteStore.open(path)",

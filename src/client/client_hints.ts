@@ -8,10 +8,8 @@ import type { WriteInstead } from "../errors/hints.ts";
 
 /** Options of other libraries' clients; the compiler names the own one. */
 export interface ClientOptionHints {
-  /** @deprecated The option is `baseUrl`. */
-  homeserver?: WriteInstead<"baseUrl">;
-  /** @deprecated The option is `baseUrl`. */
-  homeserverUrl?: WriteInstead<"baseUrl">;
+  /** @deprecated The option is `homeserver`. */
+  homeserverUrl?: WriteInstead<"homeserver">;
   /** @deprecated The option is `accessToken`. */
   token?: WriteInstead<"accessToken">;
   /** @deprecated The option is `mxid`. */

@@ -6,7 +6,7 @@
 
 import { checkIdentifier } from "../types/identifiers.ts";
 import { type EncryptionOptions, verificationOptions } from "../encryption/encryption.ts";
-import { homeserverOf } from "../api/server/server.ts";
+import { homeserverAddress, homeserverOf } from "../api/server/server.ts";
 import type { StateStore } from "../actors/store/mod.ts";
 import type { SyncFeed } from "../actors/syncer/syncer.ts";
 import {
@@ -73,12 +73,26 @@ export interface ClientLeaseOptions {
 }
 
 /**
- * How a {@linkcode Client} is made. It must have a homeserver, as `baseUrl` or `api`, or a user to
+ * How a {@linkcode Client} is made. It must have a homeserver, as `homeserver`, `baseUrl` or `api`, or a user to
  * find it by, as `mxid`.
  */
 export interface ClientOptions extends Omit<HTTPAPIOptions, "baseUrl"> {
   /**
-   * The homeserver's address; a path in it is kept in front of every request's. Default: where the
+   * The homeserver: its address, like `https://matrix.example.org`, or a server name, like `example.org`. The
+   * domain of a server name is asked with the first request where its homeserver is, by https alone, and without
+   * a port: `example.org:8448` asks `https://example.org/.well-known/matrix/client`. If it has no such file (404),
+   * the homeserver is at that name itself. Default: `baseUrl`, `api`, or the homeserver of `mxid`.
+   *
+   * @example
+   * ```ts
+   * import { Client } from "@greenroom/matrix";
+   *
+   * await using client = new Client({ homeserver: "example.org", accessToken: "the-token" });
+   * ```
+   */
+  homeserver?: string;
+  /**
+   * The homeserver's address, in place of `homeserver`; a path in it is kept in front of every request's. Default: where the
    * domain of `mxid` says, which is asked with the first request, as `Client.discover()` does, and
    * again with the next one if that fails with a {@linkcode WellKnownError}. A server that answers
    * for that domain, by https alone, then says where the access token goes: to an https address
@@ -169,11 +183,14 @@ export function leaseOptions({ store, lease = {} }: ClientOptions): ClientLeaseO
  */
 export function httpOptions({ mxid, ...options }: ClientOptions): HTTPAPIOptions {
   const names = Object.entries(options).filter(([name]) => Object.hasOwn(HTTP_OPTIONS, name));
-  const { baseUrl, ...given }: Partial<HTTPAPIOptions> = Object.fromEntries(names);
+  const given: Omit<HTTPAPIOptions, "baseUrl"> = Object.fromEntries(names);
+  const baseUrl = homeserverAddress(options, "make a client");
   if (baseUrl !== undefined) return { ...given, baseUrl };
   const { fetch, log, clock, retry, requestTimeout, userAgent } = given;
   if (mxid === undefined) {
-    throw new ValueError("Cannot make a client: it needs a homeserver; give it baseUrl, api or mxid");
+    throw new ValueError(
+      "Cannot make a client: it needs a homeserver; give it homeserver, baseUrl, api or mxid",
+    );
   }
   return {
     ...given,

@@ -11,7 +11,7 @@ export type OptionNames<Options> = Readonly<Record<keyof Options & string, true>
 
 /** What other libraries call options, and what they are called here: of several names, the first that there is. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
-  ...{ homeserver: "baseUrl", token: "accessToken", access_token: "accessToken", user: "mxid identifier" },
+  ...{ token: "accessToken", access_token: "accessToken", user: "mxid identifier" },
   ...{ storage: "store", crypto: "encryption", logger: "log", device_id: "deviceId", domain: "serverName" },
   ...{ reply_to: "replyTo", reply_to_message_id: "replyTo", threadId: "thread", formatted_body: "html" },
   ...{ filename: "fileName", fileName: "filename", mimetype: "mimeType", contentType: "mimeType" },

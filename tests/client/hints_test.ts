@@ -64,11 +64,11 @@ Deno.test("The compiler says what to write for a member that other libraries hav
 Deno.test("The compiler says which option to write for one that other libraries have", async () => {
   const said = await complaintsOf(`
     import { Client } from "@greenroom/matrix";
-    new Client({ homeserver: "https://matrix.example.org" });
+    new Client({ homeserverUrl: "https://matrix.example.org" });
     new Client({ baseUrl: "https://matrix.example.org", token: "secret" });
     new Client({ baseUrl: "https://matrix.example.org", userId: "@a:example.org" });
   `);
-  for (const here of ["baseUrl", "accessToken", "mxid"]) {
+  for (const here of ["homeserver", "accessToken", "mxid"]) {
     assert(said.includes(`WriteInstead<"${here}">`), `${here}: ${said}`);
   }
 });

@@ -134,7 +134,7 @@ Deno.test("An option by the name that it has in other libraries is refused with 
   const at = { baseUrl: "https://matrix.example.org" };
   for (
     const [call, name] of [
-      [() => new Client(given({ homeserver: "https://matrix.example.org" })), "baseUrl"],
+      [() => new Client(given({ homeserverUrl: "https://matrix.example.org" })), "homeserver"],
       [() => new Client(given({ ...at, token: "t" })), "accessToken"],
       [() => new Client(given({ ...at, userId: "@bot:example.org" })), "mxid"],
       [() => new Client(given({ ...at, storage: new MemoryStore() })), "store"],

@@ -11,6 +11,7 @@ import { CALL, endpoint, field, fields, jsonObject, type RequestOptions, type Se
 
 export { freshFilter, type SyncAPI, syncAPI, type SyncOptions } from "./sync.ts";
 export { discover, type DiscoverOptions, homeserverOf, isLoopback } from "./discovery.ts";
+export { homeserverAddress, isAddress, isServerName } from "./homeserver.ts";
 export {
   type ThirdPartyAPI,
   thirdPartyAPI,
