@@ -20,7 +20,7 @@ export interface RecordTraceOptions {
    *
    * @example
    * ```ts ignore
-   * const file = await Deno.open("bot.trace", { create: true, append: true });
+   * const file = await Deno.open(`bot-${Date.now()}.trace`, { createNew: true, write: true });
    * const write = (line: string) => file.write(new TextEncoder().encode(line));
    * ```
    */

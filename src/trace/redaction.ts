@@ -70,6 +70,8 @@ const KNOWN_KEY = /^(?:sha256|org\.matrix\.msc\d{4}[a-z_.]{0,60})$/;
 const MAX_NAMES = 100_000;
 /** How deep the content of an event may be; what is deeper is left out. */
 const MAX_DEPTH = 20;
+/** How many members of an object whose names have one shape stay, beside the first. */
+const MAX_TILDES = 100;
 
 /** Where a value is. */
 interface Place {
@@ -162,11 +164,12 @@ export class Redaction {
   }
 
   #object(value: JsonObject, { key: parent, depth, isLevels }: Place): JsonObject {
-    const entries = Object.entries(value).map(([key, member]) => {
+    const members = new Map<string, unknown>();
+    for (const [key, member] of Object.entries(value)) {
       const name = idIn(key) === key ? this.id(key) : parent === "signatures" ? shapeOf(key) : keyOf(key);
-      return [name, this.#value(member, { key, parent, depth, isLevels })];
-    });
-    return Object.fromEntries(entries);
+      members.set(unusedName(name, members), this.#value(member, { key, parent, depth, isLevels }));
+    }
+    return Object.fromEntries(members);
   }
 
   #value(value: unknown, place: Place): unknown {
@@ -236,6 +239,13 @@ function idIn(text: string): string | undefined {
   if (HASH.test(id)) return id;
   const colon = id.indexOf(":");
   return "@#!$m".includes(id.charAt(0)) && colon > 1 && colon < end - 1 ? id : undefined;
+}
+
+/** The name, with tildes behind it if other members of the object have the same. */
+function unusedName(name: string, members: ReadonlyMap<string, unknown>): string {
+  let own = name;
+  for (let tildes = 0; tildes < MAX_TILDES && members.has(own); tildes++) own += "~";
+  return own;
 }
 
 /** What the name of a member that is no ID is called. */

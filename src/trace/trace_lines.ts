@@ -76,6 +76,14 @@ export function readTrace(text: string): readonly TraceLine[] {
       "Cannot read a trace: it does not begin as one of version 1; give what recordTrace() wrote",
     );
   }
+  const second = lines.findIndex(({ line }, index) => index > 0 && line === "start");
+  if (second !== -1) {
+    throw new ValueError(
+      `Cannot read a trace: a second recording begins at line ${
+        second + 1
+      }; write each into a file of its own`,
+    );
+  }
   return lines;
 }
 

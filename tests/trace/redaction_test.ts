@@ -122,6 +122,18 @@ Deno.test("A secret that is planted anywhere in a content is not in what is left
   }
 });
 
+Deno.test("Members whose names have one shape stay apart, up to a limit, and again when they are redacted twice", () => {
+  const content = { "é": 1, "è": "a", "Bob S": 1, "Ann S": 2, "@a:x": 1, "@b:x": 1 };
+  const left = new Redaction([]).content(content, "org.x.y");
+  const names = ["x", "x~", "Xxx X", "Xxx X~", "@u1:trace", "@u2:trace"];
+  assertEquals(Object.keys(left), names);
+  assertEquals(Object.keys(new Redaction([]).content(left, "org.x.y")), names);
+  const many = Object.fromEntries(
+    Array.from({ length: 5_000 }, (_, n) => [String.fromCharCode(0x4e00 + n), n]),
+  );
+  assertEquals(Object.keys(new Redaction([]).content(many, "org.x.y")).length, 101);
+});
+
 Deno.test("Only values that are known stay where a word says how an event is read", () => {
   const known = [
     { membership: "join", join_rule: "knock_restricted", room_version: "11", preset: "public_chat" },

@@ -123,6 +123,8 @@ Deno.test("What cannot be recorded or replayed is refused with what to give", as
   }
   await assertRejects(() => replayTrace("hello", chatty), ValueError, "line 1 is not one of a trace");
   await assertRejects(() => replayTrace("", chatty), ValueError, "does not begin as one");
+  const twice = '{"line":"start","version":1}\n'.repeat(2);
+  await assertRejects(() => replayTrace(twice, chatty), ValueError, "a second recording begins at line 2");
   const bad = '{"line":"start","version":1}\n{"line":"event","room":"!r1:trace"}';
   await assertRejects(() => replayTrace(bad, chatty), ValueError, "line 2 is not one of a trace");
 });
