@@ -126,6 +126,7 @@ export {
   HomeserverAddressError,
   RedirectError,
   ServiceResponseError,
+  UnsupportedFeatureError,
   WellKnownError,
   WellKnownInvalidIdentityServerError,
   WellKnownInvalidVersionsError,

@@ -1194,7 +1194,8 @@ export interface Client
    * Sends an event that is no state into a room.
    *
    * The send is repeated, as the retry policy says, under one transaction ID: what arrives twice
-   * counts once. A redaction is made as by {@link MessagesAPI.redact}.
+   * counts once. A redaction is never encrypted. It is sent as it is if the homeserver takes it so in rooms of
+   * all versions (v1.18, or `com.beeper.msc4169`), and else as by {@link MessagesAPI.redact}.
    *
    * @param roomId The room.
    * @param eventType The type. If the application defined it, the content is checked first.
@@ -1233,7 +1234,8 @@ export interface Client
    * Sends an event that is no state into a room.
    *
    * The send is repeated, as the retry policy says, under one transaction ID: what arrives twice
-   * counts once. A redaction is made as by {@link MessagesAPI.redact}.
+   * counts once. A redaction is never encrypted. It is sent as it is if the homeserver takes it so in rooms of
+   * all versions (v1.18, or `com.beeper.msc4169`), and else as by {@link MessagesAPI.redact}.
    *
    * @param roomId The room.
    * @param eventType The type. If the application defined it, the content is checked first.
@@ -3913,7 +3915,10 @@ export interface Client
    * @returns The ID of the delay, which is no event's.
    * @throws {ForbiddenError} If the homeserver sends nothing later.
    * @throws {EncryptionError} If the room is encrypted, and the event is no state: a message is encrypted when it
-   *   leaves. Use a reminder, or give the content of `client.encrypt()` as `m.room.encrypted`.
+   *   leaves. Use a reminder, or give the content of `client.encrypt()` as `m.room.encrypted`. A redaction is not
+   *   encrypted, and can be sent later.
+   * @throws {UnsupportedFeatureError} If it is a redaction in a room before version 11, and the homeserver takes
+   *   none there as an event.
    * @experimental It uses the unstable form of MSC4140: a minor version may change it.
    * @example
    * ```ts ignore
@@ -4383,7 +4388,8 @@ export interface Client
    * @param content Its content.
    * @returns The content of the `m.room.encrypted` event, to be sent with `sendMessageEvent()`. It
    *   differs each time, so that in a handler the send should have a `key`.
-   * @throws {EncryptionError} If the client has no encryption, or it can't be done.
+   * @throws {EncryptionError} If the client has no encryption, or it can't be done. Redactions are never encrypted,
+   *   nor what is encrypted already.
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";

@@ -38,7 +38,8 @@ export interface EncryptingAPI {
    * @param content Its content.
    * @returns The content of the `m.room.encrypted` event, to be sent with `sendMessageEvent()`. It
    *   differs each time, so that in a handler the send should have a `key`.
-   * @throws {EncryptionError} If the client has no encryption, or it can't be done.
+   * @throws {EncryptionError} If the client has no encryption, or it can't be done. Redactions are never encrypted,
+   *   nor what is encrypted already.
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";
@@ -206,8 +207,14 @@ export function encryptingAPI(
     },
     isRoomEncrypted: async (roomId, options = {}) =>
       await isRoomEncrypted(roomId, optionsOfEach(options, {}, "say whether a room is encrypted")),
-    encrypt: async (roomId, eventType, content) =>
-      await hold(() => machine(`encrypt for ${roomId}`).encrypt(roomId, eventType, content)),
+    async encrypt(roomId, eventType, content) {
+      if (ALWAYS_CLEAR.has(eventType)) {
+        throw new EncryptionError(
+          `Cannot encrypt ${eventType} for ${roomId}: encrypted it would do nothing; send it as it is`,
+        );
+      }
+      return await hold(() => machine(`encrypt for ${roomId}`).encrypt(roomId, eventType, content));
+    },
     shareGroupSession: async (roomId) =>
       await hold(() => machine(`share a group session of ${roomId}`).shareGroupSession(roomId)),
   };

@@ -78,6 +78,18 @@ export class RedirectError extends ServiceResponseError {
 }
 
 /**
+ * The homeserver says in `/versions` that it lacks what was asked for: a version of the specification, or a
+ * feature of a proposal. Nothing was sent that it would not do, or pass over.
+ *
+ * Mend: Ask `client.supports()` before, or who runs the homeserver for a newer one. The message names what it
+ * lacks.
+ */
+export class UnsupportedFeatureError extends MatrixError {
+  /** Always `UNSUPPORTED_FEATURE`. */
+  override readonly code = "UNSUPPORTED_FEATURE";
+}
+
+/**
  * What answers at `baseUrl` is no Matrix homeserver, or sends requests elsewhere. Only a client
  * that no homeserver has answered yet comes to this end: what stands in front of one may answer for
  * it for a while.

@@ -53,7 +53,8 @@ function fakeCrypto() {
 async function stage(lookup: Rule, crypto: CryptoMachine | null = fakeCrypto(), answer: Rule = SENT) {
   const store = await stateStage();
   const { stateStore } = store;
-  const { session, requests } = scripted({ [LOOKUP]: lookup, "*": answer }, { retry: false });
+  const rules = { [LOOKUP]: lookup, "GET /_matrix/client/versions": { versions: ["v1.18"] }, "*": answer };
+  const { session, requests } = scripted(rules, { retry: false });
   const blacklist = new Set(["m.reaction"]);
   const log = recordingLogger();
   const getProfile = () => Promise.reject(new Error("not asked here"));
@@ -215,11 +216,12 @@ Deno.test("sendMessageEvent() sends what was encrypted already as it is", async 
   assertEquals(here.sent(), encrypted("m.room.message", TEXT));
 });
 
-Deno.test("sendMessageEvent() sends a redaction in clear, since the server has to read it", async () => {
+Deno.test("sendMessageEvent() sends a redaction in clear, since the server has to read it, and encrypt() refuses one", async () => {
   await using here = await stage(NOT_FOUND);
   await here.sync(ENCRYPTION);
   await here.api.sendMessageEvent(ROOM, "m.room.redaction", { redacts: "$x", reason: "Slip" });
-  assertEquals(here.requests.at(-1)?.path.split("/").slice(-3, -1), ["redact", "%24x"]);
+  assertEquals(here.sent(), ["m.room.redaction", { redacts: "$x", reason: "Slip" }]);
+  await assertRejects(() => here.api.encrypt(ROOM, "m.room.redaction", {}), EncryptionError, "send it");
 });
 
 Deno.test("sendMessageEvent() checks a defined content before it is encrypted", async () => {

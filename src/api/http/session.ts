@@ -13,6 +13,7 @@ import {
   HomeserverAddressError,
   RedirectError,
   ServiceResponseError,
+  UnsupportedFeatureError,
 } from "../../errors/service_response_error.ts";
 import { ValueError } from "../../errors/matrix_error.ts";
 import type { VersionsResponse, WhoamiResponse } from "../../types/api/login.ts";
@@ -143,6 +144,26 @@ export class Session {
     const found = this.#versions ?? await this.versions(options);
     return atLeast(found.versions, version) || found.versions.includes(version) ||
       (unstableFeature !== undefined && found.unstable_features?.[unstableFeature] === true);
+  }
+
+  /**
+   * Refuses what the homeserver lacks.
+   *
+   * @param feature The version that has it, and what the experimental feature is called.
+   * @param action What was to be done, as the error has it.
+   * @param options The options of the request that this decides about.
+   * @throws {UnsupportedFeatureError} If the homeserver has neither.
+   */
+  async needs(
+    [version, unstableFeature]: readonly [version: string, unstableFeature: string],
+    action: string,
+    options?: RequestOptions,
+  ): Promise<void> {
+    if (await this.supports(version, unstableFeature, options && requestOptions(options))) return;
+    throw new UnsupportedFeatureError(
+      `Cannot ${action}: the homeserver has neither ${version} of the specification nor ${unstableFeature}; ` +
+        "ask who runs it for a newer one",
+    );
   }
 
   /** Forgets what belongs to another homeserver or user. */

@@ -25,6 +25,8 @@ import { EncryptionError } from "../../errors/encryption_error.ts";
 import { ValueError } from "../../errors/matrix_error.ts";
 import { list, object } from "../../types/checks/composite_shapes.ts";
 import { anyObject, number, optional, roomId as room, text } from "../../types/checks/shape.ts";
+import { REDACTION, SENT_REDACTIONS } from "./messages.ts";
+import { roomStateAPI } from "../rooms/rooms.ts";
 import type { EventType } from "../../types/events/event_type.ts";
 import type { RoomID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
@@ -118,7 +120,10 @@ export interface DelayedEventsAPI {
    * @returns The ID of the delay, which is no event's.
    * @throws {ForbiddenError} If the homeserver sends nothing later.
    * @throws {EncryptionError} If the room is encrypted, and the event is no state: a message is encrypted when it
-   *   leaves. Use a reminder, or give the content of `client.encrypt()` as `m.room.encrypted`.
+   *   leaves. Use a reminder, or give the content of `client.encrypt()` as `m.room.encrypted`. A redaction is not
+   *   encrypted, and can be sent later.
+   * @throws {UnsupportedFeatureError} If it is a redaction in a room before version 11, and the homeserver takes
+   *   none there as an event.
    * @experimental It uses the unstable form of MSC4140: a minor version may change it.
    * @example
    * ```ts
@@ -211,15 +216,29 @@ export interface DelayedEventsAPI {
 }
 
 /**
+ * Refuses a redaction that the homeserver can't send later: of most, in rooms before version 11 the content does not
+ * say what is redacted.
+ */
+async function checkRedaction(session: Session, roomId: RoomID, options: RequestOptions): Promise<void> {
+  const each = requestOptions(options);
+  if (await session.supports(...SENT_REDACTIONS, each)) return;
+  const create = await roomStateAPI(session).getStateEvent(roomId, "m.room.create", each);
+  if (/^(?:[1-9]|10)$/.test(create.room_version ?? "1")) {
+    await session.needs(SENT_REDACTIONS, "have a redaction sent later in a room before version 11", each);
+  }
+}
+
+/**
  * Makes the operations on events that are sent later.
  *
  * @param session Who acts.
  * @param isEncrypted Whether messages to a room are encrypted. Default: they are not.
  */
 export function delayedEventsAPI(
-  { http }: Session,
+  session: Session,
   isEncrypted?: (roomId: RoomID, options: RequestOptions) => Promise<boolean>,
 ): DelayedEventsAPI {
+  const { http } = session;
   return {
     async createDelayedEvent(roomId, type, body, given) {
       if (given?.delay === undefined) {
@@ -247,7 +266,8 @@ export function delayedEventsAPI(
         rest,
         http,
       );
-      const isClear = disableEncryption || eventType === "m.room.encrypted";
+      if (eventType === REDACTION) await checkRedaction(session, roomId, options);
+      const isClear = disableEncryption || eventType === "m.room.encrypted" || eventType === REDACTION;
       if (!isClear && await isEncrypted?.(roomId, requestOptions(options))) {
         throw new EncryptionError(
           `Cannot send ${eventType} later to the encrypted room ${roomId}: it is encrypted when it leaves; ` +

@@ -18,6 +18,7 @@ import {
   identified,
   outgoingEvent,
   type RequestOptions,
+  requestOptions,
   type SendableContent,
   type Session,
   shaped,
@@ -32,7 +33,7 @@ import type { EventType } from "../../types/events/event_type.ts";
 import type { Filter, RoomEventFilter } from "../../types/events/sync_response.ts";
 import type { RoomRedactionContent } from "../../types/content/message_content.ts";
 import type { MessagesResponse } from "../../types/events/room_records.ts";
-import type { EventID, RoomID, SyncToken } from "../../types/ids.ts";
+import type { EventID, RoomID, SyncToken, TransactionID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
 import { checkIdentifier } from "../../types/identifiers.ts";
 import { ServiceResponseError } from "../../errors/service_response_error.ts";
@@ -41,10 +42,17 @@ import { freshFilter, syncAPI } from "../server/server.ts";
 
 const eventIdOf = field<EventID>("event_id", "string");
 
+/** The type of events that redact. */
+export const REDACTION = "m.room.redaction";
+/** Since when servers take a redaction as an event in rooms of all versions, and what that was called before. */
+export const SENT_REDACTIONS = ["v1.18", "com.beeper.msc4169"] as const;
+
 const SEND_PATH = "/_matrix/client/v3/rooms/{roomId}/send/{eventType}/{txnId}";
 const send = endpoint("sendMessageEvent", "PUT", SEND_PATH, eventIdOf, { limit: "send", inOrder: true });
 /** A reaction has a place by what it is to: no message waits for it. */
 const sendReaction = endpoint("sendMessageEvent", "PUT", SEND_PATH, eventIdOf, { limit: "send" });
+/** As an event: the content has more than a reason only so, but on some servers in no room before version 11. */
+const sendRedaction = endpoint("redact", "PUT", SEND_PATH, eventIdOf, { limit: "send", inOrder: true });
 const redaction = endpoint(
   "redact",
   "PUT",
@@ -80,7 +88,9 @@ export interface SendOptions extends TransactionOptions {
 export interface RedactOptions extends TransactionOptions {
   /** Why. Default: empty, none. */
   reason?: string;
-  /** More members of the redaction's content. Default: none. */
+  /**
+   * More members of the redaction's content. Some homeservers before v1.18 leave them out. Default: none.
+   */
   extraContent?: Readonly<JsonObject>;
 }
 
@@ -105,7 +115,8 @@ export interface MessagesAPI {
    * Sends an event that is no state into a room.
    *
    * The send is repeated, as the retry policy says, under one transaction ID: what arrives twice
-   * counts once. A redaction is made as by {@link MessagesAPI.redact}.
+   * counts once. A redaction is never encrypted. It is sent as it is if the homeserver takes it so in rooms of
+   * all versions (v1.18, or `com.beeper.msc4169`), and else as by {@link MessagesAPI.redact}.
    *
    * @param roomId The room.
    * @param eventType The type. If the application defined it, the content is checked first.
@@ -236,6 +247,35 @@ export function checkSendOptions(
   checkRequestOptions(requests, operation);
 }
 
+/** A redaction that is to be sent. */
+interface Redaction {
+  readonly roomId: RoomID;
+  readonly eventId: EventID;
+  readonly txnId: TransactionID;
+  /** Its content, without what it redacts. */
+  readonly body: JsonObject;
+}
+
+function requestRedaction(
+  { http }: Session,
+  { roomId, eventId, txnId, body }: Redaction,
+  options: RequestOptions,
+): Promise<EventID> {
+  const path = { roomId, eventId: checkIdentifier("eventId", eventId), txnId };
+  return http[CALL](redaction, { path, body }, options);
+}
+
+/** Sends a redaction as an event, where the server takes one in rooms of all versions; else by the request for it. */
+async function redactAs(session: Session, event: Redaction, options: RequestOptions): Promise<EventID> {
+  const { roomId, eventId, txnId, body } = event;
+  checkIdentifier("eventId", eventId);
+  if (!await session.supports(...SENT_REDACTIONS, requestOptions(options))) {
+    return await requestRedaction(session, event, options);
+  }
+  const path = { roomId, eventType: REDACTION, txnId };
+  return await session.http[CALL](sendRedaction, { path, body: { ...body, redacts: eventId } }, options);
+}
+
 /** Makes the operations on the messages of rooms. */
 export function messagesAPI(session: Session): MessagesAPI {
   const { http } = session;
@@ -245,11 +285,9 @@ export function messagesAPI(session: Session): MessagesAPI {
       const { eventType, content } = await outgoingEvent(type, "message", body);
       const outgoing = { roomId, type: eventType, content, inClear: true };
       const { txnId, ...options } = await identified(outgoing, given, http);
-      if (eventType === "m.room.redaction") {
-        // In old room versions no content says what is redacted: Synapse takes it by this path alone.
+      if (eventType === REDACTION) {
         const { redacts, ...body } = content as RoomRedactionContent;
-        const eventId = checkIdentifier("eventId", redacts as EventID);
-        return await http[CALL](redaction, { path: { roomId, eventId, txnId }, body }, options);
+        return await redactAs(session, { roomId, eventId: redacts as EventID, txnId, body }, options);
       }
       const sending = eventType === "m.reaction" ? sendReaction : send;
       return await http[CALL](sending, { path: { roomId, eventType, txnId }, body: content }, options);
@@ -258,7 +296,10 @@ export function messagesAPI(session: Session): MessagesAPI {
       const body = { ...extraContent, ...(reason !== "" && { reason }) };
       const outgoing = { roomId, type: `the redaction of ${eventId}`, content: body, inClear: true };
       const { txnId, ...options } = await identified(outgoing, given, http);
-      return await http[CALL](redaction, { path: { roomId, eventId, txnId }, body }, options);
+      const event = { roomId, eventId, txnId, body };
+      return extraContent === undefined
+        ? await requestRedaction(session, event, options)
+        : await redactAs(session, event, options);
     },
     getEvent: (roomId, eventId, options) => http[CALL](event, { path: { roomId, eventId } }, options),
     async getMessages(roomId, direction, fromToken, { toToken, limit, filterJson, ...options } = {}) {
