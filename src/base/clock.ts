@@ -12,8 +12,6 @@ import { delay } from "@std/async/delay";
 export interface DelayOptions {
   /** Ends the wait: the promise then rejects with the signal's reason. Default: none. */
   signal?: AbortSignal;
-  /** Whether the wait keeps the process alive. Default: true. */
-  persistent?: boolean;
 }
 
 /** Says the time, and waits. */
@@ -24,7 +22,7 @@ export interface Clock {
    * Waits.
    *
    * @param ms How long, in milliseconds.
-   * @param options What ends the wait before, and whether it keeps the process alive.
+   * @param options What ends the wait before.
    */
   delay(ms: number, options?: DelayOptions): Promise<void>;
 }

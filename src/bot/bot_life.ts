@@ -173,10 +173,7 @@ export class BotLife {
     client.removeEventHandler("SYNC_SUCCESSFUL", asked);
     client.removeEventHandler("SYNC_ERRORED", failed);
     // What was said in time is heard before the time for it is over; but a handler may hang.
-    const late = client.api.clock.delay(PATIENCE, {
-      signal: AbortSignal.any([signal, ended.signal]),
-      persistent: false,
-    });
+    const late = client.api.clock.delay(PATIENCE, { signal: AbortSignal.any([signal, ended.signal]) });
     await Promise.race([client.ready, late]).catch(() => {});
     ended.abort();
     await late.catch(() => {});

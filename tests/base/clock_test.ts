@@ -72,7 +72,7 @@ Deno.test("An alarm of the machine's clock rings also if the timer of an earlier
   await new Promise<void>((ring) => alarm(systemClock, 1, ring));
 });
 
-Deno.test("A process stays alive until its persistent waits are over, and not for aborted ones or others", async () => {
+Deno.test("A process stays alive until its waits are over, and not for aborted or idle ones", async () => {
   const clock = new URL("../../src/base/clock.ts", import.meta.url);
   const script = `
     import { alarm, idleDelay, systemClock } from ${JSON.stringify(clock.href)};

@@ -229,7 +229,7 @@ function logged({ id, type, attempts }: QuarantineRecord): Record<string, unknow
 /** Waits for a handler, but not forever: it may wait for the very event that comes next. Whether it came in time. */
 async function settlesInTime(clock: Clock, over: Promise<unknown>): Promise<boolean> {
   const waiting = new AbortController();
-  const late = clock.delay(MAX_WAIT, { signal: waiting.signal, persistent: false }).then(() => false);
+  const late = clock.delay(MAX_WAIT, { signal: waiting.signal }).then(() => false);
   const inTime = over.then(() => true, () => true);
   inTime.then(() => waiting.abort());
   return await Promise.race([inTime, late.catch(() => true)]);

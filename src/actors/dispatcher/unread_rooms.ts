@@ -87,7 +87,7 @@ export function unreadRooms(client: UnreadRoomsOptions): UnreadNotes {
       };
       if (waiting >= MAX_WAITING) return say();
       waiting++;
-      clock.delay(PATIENCE, { signal: ending.signal, persistent: false }).catch(() => {}).then(() => {
+      clock.delay(PATIENCE, { signal: ending.signal }).catch(() => {}).then(() => {
         waiting--;
         say();
       });

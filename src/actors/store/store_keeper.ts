@@ -41,7 +41,7 @@ export class StoreKeeper {
 
   async #keep(stopping: AbortSignal): Promise<void> {
     const writer = this.#writer;
-    const passes = (ms: number) => this.#clock.delay(ms, { signal: stopping, persistent: false });
+    const passes = (ms: number) => this.#clock.delay(ms, { signal: stopping });
     const watch = () =>
       writer.onDeferred = () => {
         writer.onDeferred = undefined;

@@ -122,7 +122,7 @@ export class SyncReader {
     const { signal } = this.#run;
     const answered = new AbortController();
     const over = AbortSignal.any([answered.signal, signal]);
-    clock.delay(LONG_WAIT, { signal: over, persistent: false }).then(
+    clock.delay(LONG_WAIT, { signal: over }).then(
       () =>
         log.info("Waiting for the first answer to a sync: the homeserver may have much to collect", {
           waited: LONG_WAIT,

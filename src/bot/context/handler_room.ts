@@ -128,7 +128,7 @@ export abstract class HandlerRoom extends BotRoom {
     const show = async (): Promise<void> => {
       while (!ended.signal.aborted) {
         await this.client.setTyping(this.roomId, { timeout: TYPING, signal: ended.signal });
-        await clock.delay(RENEWAL, { signal: ended.signal, persistent: false });
+        await clock.delay(RENEWAL, { signal: ended.signal });
       }
     };
     const shown = show().catch(() => {}); // it is only shown

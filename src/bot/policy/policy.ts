@@ -199,7 +199,7 @@ export function reportUnread(client: Client, access: Access, signal: AbortSignal
     if (waiting >= MAX_SAID) return say();
     waiting++;
     // Not awaited: a handler that waits would hold up what comes after it.
-    client.api.clock.delay(PATIENCE, { signal, persistent: false }).catch(() => {}).then(() => {
+    client.api.clock.delay(PATIENCE, { signal }).catch(() => {}).then(() => {
       waiting--;
       say();
     });

@@ -110,7 +110,7 @@ export class Patience {
         this.#quick.delete(quick);
         this.#slow(quick.time);
       } else if (left > 0) {
-        const isCut = await this.#clock.delay(Math.min(left, leftToSlow), { signal, persistent: false }).then(
+        const isCut = await this.#clock.delay(Math.min(left, leftToSlow), { signal }).then(
           () => false,
           () => true,
         );

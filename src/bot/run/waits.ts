@@ -226,7 +226,7 @@ export class Waits {
     const expected = this.#expected.get(id) ?? Promise.withResolvers<void>();
     this.#expected.set(id, expected);
     const ended = new AbortController();
-    const late = this.#client.api.clock.delay(PATIENCE, { signal: ended.signal, persistent: false });
+    const late = this.#client.api.clock.delay(PATIENCE, { signal: ended.signal });
     const isLate = await Promise.race([
       expected.promise.then(() => false),
       late.then(() => true, () => true),

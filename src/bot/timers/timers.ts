@@ -152,7 +152,7 @@ export class Timers {
       });
       const ended = new AbortController();
       const wait = Math.min(Math.max(0, next - clock.now()), LONGEST);
-      const due = clock.delay(wait, { signal: AbortSignal.any([signal, ended.signal]), persistent: false });
+      const due = clock.delay(wait, { signal: AbortSignal.any([signal, ended.signal]) });
       const isCut = due.then(() => false, () => true); // the wait has ended before its time
       const isOver = await Promise.race([isCut, this.#woken.promise]);
       ended.abort();

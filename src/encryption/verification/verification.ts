@@ -275,7 +275,7 @@ export class VerificationHub {
     const { clock, actor } = this.#engine;
     const ms = Math.max(Math.min(...ends) - clock.now(), 1_000);
     const { signal } = this.#waiting;
-    clock.delay(ms, { signal, persistent: false }).then(
+    clock.delay(ms, { signal }).then(
       () => this.#background(this.#step(actor.expireVerifications())),
       () => {},
     );

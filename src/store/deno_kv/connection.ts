@@ -153,7 +153,7 @@ async function inTime<Result>(
 ): Promise<Result> {
   const late = new AbortController();
   const done = new AbortController();
-  clock.delay(TRY_MS, { signal: done.signal, persistent: false }).then(() => late.abort(), () => {});
+  clock.delay(TRY_MS, { signal: done.signal }).then(() => late.abort(), () => {});
   try {
     return await action(AbortSignal.any([late.signal, closing]));
   } finally {

@@ -23,8 +23,7 @@ if (import.meta.main) {
   const say = (line: string): void => void Deno.stdout.writeSync(new TextEncoder().encode(`${line}\n`));
   const clock = {
     now: () => Date.now() * speed,
-    delay: (ms: number, options?: { signal?: AbortSignal; persistent?: boolean }) =>
-      delay(ms / speed, options),
+    delay: (ms: number, options?: { signal?: AbortSignal }) => delay(ms / speed, options),
   };
   const store = await SqliteStore.open(path);
   const lease = { duration: LEASE_MS * speed };
