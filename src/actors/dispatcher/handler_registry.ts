@@ -112,6 +112,10 @@ export class HandlerRegistry {
   readonly #wanting = new Map<string, Map<EventClass, readonly HandlerEntry[]>>();
   /** How many handlers of a type have been added that are alike. */
   readonly #added = new Map<string, number>();
+  /** Whether the next sync request has to wait for any of them. */
+  waits = false;
+  /** Whether any of them wants history. */
+  wantsHistory = false;
 
   /** The handlers of all events but internal ones. */
   get forAll(): readonly HandlerEntry[] {
@@ -126,16 +130,6 @@ export class HandlerRegistry {
   /** Whether there are handlers of a type, in whatever class. */
   has(type: string): boolean {
     return this.#byType.has(type);
-  }
-
-  /** Whether the next sync request has to wait for any of them. */
-  get waits(): boolean {
-    return this.#some(({ waitSync }) => waitSync);
-  }
-
-  /** Whether any of them wants history. */
-  get wantsHistory(): boolean {
-    return this.#some(({ history }) => history);
   }
 
   /**
@@ -245,18 +239,23 @@ export class HandlerRegistry {
     return id;
   }
 
-  #some(is: (entry: HandlerEntry) => boolean): boolean {
-    const byType = [...this.#byType.values()].flatMap((types) => [...types.values()]);
-    return [this.#forAll, ...byType].some((entries) => entries.some(is));
-  }
-
   /** Replaces the list of handlers: a delivery that is under way goes on with the old one. */
   #change(
     type: EventType | undefined,
     change: (entries: readonly HandlerEntry[]) => readonly HandlerEntry[],
   ): void {
+    if (type === undefined) this.#forAll = change(this.#forAll);
+    else this.#changeTyped(type, change);
     this.#wanting.clear();
-    if (type === undefined) return void (this.#forAll = change(this.#forAll));
+    const entries = [this.#forAll, ...this.#byType.values().flatMap((types) => types.values())].flat();
+    this.waits = entries.some(({ waitSync }) => waitSync);
+    this.wantsHistory = entries.some(({ history }) => history);
+  }
+
+  #changeTyped(
+    type: EventType,
+    change: (entries: readonly HandlerEntry[]) => readonly HandlerEntry[],
+  ): void {
     const name = typeof type === "string" || isJsonObject(type) ? typeName(type) : undefined;
     if (typeof name !== "string" || name === "") {
       throw new ValueError(
