@@ -74,6 +74,12 @@ const CACHED_RECORDS = 50_000;
 /** How many events may have arrived before that is stored. */
 const MAX_UNNOTED = 1_000;
 
+/** What is known of a step before it is made. */
+interface StepOptions extends CommitOptions {
+  /** Whether it says so if it may lead to a request (`leadsToRequest`). Default: no, it counts as one that may. */
+  readonly marks?: boolean;
+}
+
 /** The engine of one device. */
 export class Engine {
   /** The steps about identities, keys of sessions, dehydrated devices, shared history and verifications. */
@@ -120,7 +126,8 @@ export class Engine {
   async receiveSync(input: CryptoInput): Promise<EngineOutput> {
     const { clock, log } = this.#options;
     const step: SyncStep = {
-      take: (intake) => this.#step((tx, parts) => receiveSync(tx, parts, intake), { deferred: true }),
+      take: (intake) =>
+        this.#step((tx, parts) => receiveSync(tx, parts, intake), { deferred: true, marks: true }),
       works: async (intake) => {
         const undo = Symbol("it works");
         const trial = this.#step((...of) => receiveSync(...of, intake).then(() => Promise.reject(undo)));
@@ -203,12 +210,15 @@ export class Engine {
    */
   async roomEventSent(event: SentRoomEvent): Promise<void> {
     this.#sent.push(event);
-    if (!event.hasArrived || this.#sent.length >= MAX_UNNOTED) await this.#step((tx) => this.#forgetSent(tx));
+    if (event.hasArrived && this.#sent.length < MAX_UNNOTED) return;
+    await this.#step((tx) => this.#forgetSent(tx), { marks: true });
   }
 
   /** Discards events that waited for their keys and have been handled. */
   async settle(events: readonly UndecryptableEventRef[]): Promise<void> {
-    await this.#step(async (tx, { undecryptable }) => await undecryptable.settle(tx, events));
+    await this.#step(async (tx, { undecryptable }) => await undecryptable.settle(tx, events), {
+      marks: true,
+    });
   }
 
   /** Discards a room's group session: the next event begins a new one. */
@@ -242,7 +252,9 @@ export class Engine {
    * one with which the device is handed back or released, at the latest.
    */
   async noteSent(): Promise<void> {
-    if (this.#sent.length > 0) await this.#step((tx) => this.#forgetSent(tx), { deferred: true });
+    if (this.#sent.length > 0) {
+      await this.#step((tx) => this.#forgetSent(tx), { deferred: true, marks: true });
+    }
   }
 
   /** The same, and frees the objects of vodozemac. */
@@ -272,14 +284,14 @@ export class Engine {
 
   async #step<Result>(
     work: (tx: Transaction, parts: EngineParts) => Promise<Result>,
-    commit?: CommitOptions,
+    options?: StepOptions,
   ): Promise<Result> {
-    return await this.#vodozemac.run(() => this.#transact((tx) => work(tx, this.#opened), commit));
+    return await this.#vodozemac.run(() => this.#transact((tx) => work(tx, this.#opened), options));
   }
 
   async #transact<Result>(
     work: (tx: Transaction) => Promise<Result>,
-    commit: CommitOptions = {},
+    { marks = false, ...commit }: StepOptions = {},
   ): Promise<Result> {
     const tx = new Transaction(this.#options.vault, this.#cache);
     try {
@@ -287,7 +299,7 @@ export class Engine {
       if (tx.changes > 0 && this.#sent.length > 0) await this.#forgetSent(tx);
       await tx.commit(commit);
       if (tx.changes > 0) this.#owed = commit.deferred === true;
-      if (tx.leadsToRequest || commit.deferred !== true) this.#takenAt = undefined; // other steps need not mark it
+      if (tx.leadsToRequest || !marks) this.#takenAt = undefined;
       return result;
     } catch (error) {
       tx.abort();

@@ -33,6 +33,18 @@ Deno.test("a decrypted message leads to no request", async () => {
   assertEquals([mayRequest, decrypted.map((each) => "event" in each)], [false, [true]]);
 });
 
+Deno.test("a message whose key comes late leads to no request when it has been handled", async () => {
+  const { alice, bob } = await aliceAndBob();
+  await alice.send("hello");
+  const { toDevice, ...early } = bob.collect();
+  await bob.take({ ...early, toDevice: [] });
+  const { recovered } = await bob.engine.receiveSync({ ...bob.collect(), toDevice });
+  assertEquals(recovered.length, 1);
+  await bob.engine.requests();
+  await bob.engine.settle(recovered.map(({ ref }) => ref));
+  assertFalse((await bob.engine.receiveSync(bob.collect())).mayRequest);
+});
+
 const causes: Record<string, readonly [change: SyncChange, kinds: readonly string[]]> = {
   "too few one-time keys": [{ oneTimeKeys: 20 }, ["keysUpload"]],
   "a fallback key that was used, or lost with all others": [{ unusedFallbackTypes: [] }, ["keysQuery"]],
