@@ -108,6 +108,7 @@ async function filesIn(folder: string, end: string): Promise<string[]> {
 
 /** Calls a function in the scope in which this was called: see `src/base/platform/browser_scope.ts`. */
 const KEPT = `var __kept = (call) => {
+  if (typeof call !== "function") return call;
   const state = globalThis[Symbol.for("@greenroom/matrix scope")] ??= { frame: undefined }, { frame } = state;
   return (...given) => {
     const before = state.frame;
@@ -154,9 +155,28 @@ const HELPERS = {
 `,
 } as const;
 
+/** Has what is called when a promise settles keep its scope. */
+function keepInCallbacks(code: string): string {
+  const SETTLED = new Set(["then", "catch", "finally"]);
+  const { factory } = ts;
+  const keep = (node: ts.Expression) =>
+    factory.createCallExpression(factory.createIdentifier("__kept"), undefined, [node]);
+  const source = ts.createSourceFile("kept.js", code, ts.ScriptTarget.ESNext, undefined, ts.ScriptKind.JS);
+  const { transformed } = ts.transform(source, [(context) => (file) => {
+    const visit = (each: ts.Node): ts.Node => {
+      const node = ts.visitEachChild(each, visit, context);
+      if (!ts.isCallExpression(node) || !ts.isPropertyAccessExpression(node.expression)) return node;
+      if (!SETTLED.has(node.expression.name.text)) return node;
+      return factory.updateCallExpression(node, node.expression, undefined, node.arguments.map(keep));
+    };
+    return ts.visitNode(file, visit, ts.isSourceFile);
+  }]);
+  return transformed.map((each) => ts.createPrinter().printFile(each)).join("");
+}
+
 /** Has the `async` functions of a file keep their scope. */
 async function keepScopes(file: string): Promise<void> {
-  let { code } = await esbuild.transform(await Deno.readTextFile(file), {
+  let { code } = await esbuild.transform(keepInCallbacks(await Deno.readTextFile(file)), {
     format: "esm",
     target: "es2023",
     supported: { "async-await": false, "async-generator": false, "for-await": false },

@@ -70,9 +70,7 @@ export class HandlerCall {
     context: Context,
   ): unknown {
     listen();
-    const { inScope } = platform;
-    if (inScope === undefined || !isObject(context)) return calls.run(this, handler, event, context);
-    return calls.run(this, () => handler(event, inScope(context)));
+    return calls.run(this, callInScope<Event, Context>, handler, event, context);
   }
 
   /** Whether something was begun that has not ended. */
@@ -127,8 +125,15 @@ export class HandlerCall {
   }
 }
 
-function isObject<Value>(value: Value): value is Value & object {
-  return typeof value === "object" && value !== null;
+function callInScope<Event, Context>(
+  handler: (event: Event, context: Context) => unknown,
+  event: Event,
+  context: Context,
+): unknown {
+  return handler(
+    event,
+    typeof context === "object" && context !== null ? platform.inScope(context) : context,
+  );
 }
 
 /** The call that the caller is inside of. */

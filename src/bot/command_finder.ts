@@ -19,6 +19,7 @@ import {
 import type { RoomID, UserID } from "../../types.ts";
 import { Context, type Found } from "./context/context.ts";
 import type { Kit } from "./kit.ts";
+import { platform } from "../base/platform/mod.ts";
 import type { Run, Update } from "./run/mod.ts";
 import { withoutName } from "./text/mod.ts";
 
@@ -132,7 +133,7 @@ export class CommandFinder {
   ): Promise<Found | undefined> {
     const { access } = command;
     const mayUse = typeof access === "function"
-      ? await access(new Context(this.#kit, run, update))
+      ? await access(platform.inScope(new Context(this.#kit, run, update)))
       : await this.#kit.access.isAdmin(update.sender, update.room);
     return mayUse ? await find() : undefined;
   }

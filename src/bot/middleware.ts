@@ -5,6 +5,7 @@
  */
 
 import { ValueError } from "../../mod.ts";
+import { platform } from "../base/platform/mod.ts";
 import type { MatrixEvent } from "../../types.ts";
 import type { Command } from "./commands/commands.ts";
 import { CALL, COMMAND, type Context } from "./context/context.ts";
@@ -47,7 +48,8 @@ export type OwnMembers<T> = keyof {
 export function compose<C extends Context>(
   middleware: readonly Middleware<C>[],
 ): (context: C, next: Next) => Promise<void> {
-  return (c, last) => {
+  return (context, last) => {
+    const c = platform.inScope(context);
     let called = -1;
     // No async function: it would cost a promise for each of them, and most return one anyway.
     const call = (index: number): Promise<void> => {

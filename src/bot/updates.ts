@@ -10,6 +10,7 @@ import type { HandlerContext } from "../../mod.ts";
 import { Context, type Found, SAY_FAILED } from "./context/context.ts";
 import { type EventType, type MatrixEvent, type RoomID, SyncStream } from "../../types.ts";
 import type { Kit } from "./kit.ts";
+import { platform } from "../base/platform/mod.ts";
 import { REGISTERED } from "../base/tracing.ts";
 import type { HandledUpdate } from "./observe.ts";
 import { answerBuiltIn, CANCEL, CommandFinder, isBuiltIn } from "./command_finder.ts";
@@ -280,7 +281,7 @@ export class Updates {
   ): Promise<void> {
     const run = new Run({ context, time });
     try {
-      await report(error, new Context(this.#kit, run, update, found));
+      await report(error, platform.inScope(new Context(this.#kit, run, update, found)));
       await run.begun.settled();
     } finally {
       if (!hasSaid(run.steps)) await time.tellFailure();

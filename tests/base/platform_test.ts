@@ -161,7 +161,7 @@ Deno.test("A scope of browsers holds until the first await, and in the methods o
   }
   const thing = new Thing();
   await scope.run("one", async () => {
-    const scoped = browser.inScope?.(thing) ?? thing;
+    const scoped = browser.inScope(thing);
     await Promise.resolve();
     assertEquals(scope.getStore(), undefined);
     assertEquals(scoped.where(), ["secret", "one"]);
@@ -171,7 +171,7 @@ Deno.test("A scope of browsers holds until the first await, and in the methods o
     assertInstanceOf(scoped, Thing);
     assertEquals(scope.run("two", () => scoped.where()), ["secret", "two"]);
   });
-  assertEquals(browser.inScope?.(thing), thing);
+  for (const { inScope } of [browser, deno, node]) assertEquals(inScope(thing), thing);
 });
 
 Deno.test("The assertions of suites in browsers hold and fail as those of Node", async () => {

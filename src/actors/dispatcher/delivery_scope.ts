@@ -166,11 +166,16 @@ export class DeliveryScope implements HandlerScope {
   }
 }
 
-/** Has the running call of a handler described. */
+/** What is known of the running call of a handler. */
 export class DescribedContext {
   /** See {@link HandlerContext.describe}. */
   describe(details: Readonly<Record<string, unknown>> = {}, unawaited?: (error: unknown) => boolean): void {
     currentCall()?.describe(details, unawaited);
+  }
+
+  /** See {@link HandlerContext.inside}. */
+  inside<Value extends object>(value: Value): Value {
+    return platform.inScope(value);
   }
 }
 

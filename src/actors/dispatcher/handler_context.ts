@@ -65,6 +65,26 @@ export interface HandlerContext<State = undefined> {
    *   otherwise the log and `HANDLER_ERROR` get it. It must not throw. Default: they do.
    */
   describe(details?: Readonly<Record<string, unknown>>, unawaited?: (error: unknown) => boolean): void;
+  /**
+   * The client, or another object of Greenroom's, for this call of the handler: with it a crash repeats no send,
+   * whatever was awaited before. Browsers need that; elsewhere it is the object itself.
+   *
+   * @param value What to use in the call.
+   *
+   * @example
+   * ```ts
+   * import { Client, MemoryStore } from "@greenroom/matrix";
+   *
+   * const client = new Client({ baseUrl: "https://example.org", store: new MemoryStore() });
+   * client.on("m.room.message", async ({ room_id, content }, context) => {
+   *   const own = context.inside(client);
+   *   if (content.body !== "!weather") return;
+   *   const weather = await (await fetch("https://example.org/weather")).text();
+   *   await own.sendText(room_id, weather);
+   * }, { name: "weather" });
+   * ```
+   */
+  inside<Value extends object>(value: Value): Value;
 }
 
 export type AnyContext = HandlerContext | HandlerContext<object> | HandlerContext<never>;

@@ -46,7 +46,7 @@ const BEHIND = Symbol();
 
 /** An object whose methods are called in the scope in which this was. */
 export function inScope<Value extends object>(value: Value): Value {
-  return state.frame === undefined ? value : scoped(value, state.frame);
+  return state.frame === undefined ? value : scoped(behind(value) as Value, state.frame);
 }
 
 function scoped<Value extends object>(value: Value, frame: Frame): Value {

@@ -52,7 +52,7 @@ export const platform: Platform = {
   // deno-lint-ignore no-process-global -- it is there; to import it would have every program load it
   cryptoNow: () => process.getBuiltinModule("node:crypto"),
   hasDenoKv: () => typeof Deno.openKv === "function",
-  inScope: undefined,
+  inScope: (value) => value,
   serialize,
   deserialize,
   isProxy,

@@ -63,7 +63,7 @@ export const platform: Platform = {
   crypto: () => Promise.resolve(crypto),
   cryptoNow: () => crypto,
   hasDenoKv: () => false,
-  inScope: undefined,
+  inScope: (value) => value,
   serialize,
   deserialize,
   isProxy: types.isProxy,

@@ -116,10 +116,10 @@ export interface Platform {
   /** The same, for the few who can't wait: loaded with the first call. */
   cryptoNow(): PlatformCrypto;
   /**
-   * An object for a handler: where no scope outlives an `await`, its methods bring the scope in which this was
-   * called. Undefined where scopes outlive it.
+   * An object for a function of the application's: where no scope outlives an `await`, its methods bring the scope
+   * in which this was called. Elsewhere it is the object itself.
    */
-  readonly inScope: (<Value extends object>(value: Value) => Value) | undefined;
+  inScope<Value extends object>(value: Value): Value;
   /** Whether Deno KV is there. */
   hasDenoKv(): boolean;
   /** Plain data as bytes, of which the first is 0xFF. */

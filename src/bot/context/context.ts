@@ -27,6 +27,7 @@ import { inMilliseconds } from "../../base/duration.ts";
 import { checkOptions, type OptionNames } from "../../errors/known_names.ts";
 import { isSendersWord } from "../policy/policy.ts";
 import type { PollTally, SendPollOptions } from "../polls/polls.ts";
+import { platform } from "../../base/platform/mod.ts";
 import { type EventOfQuery, type KeptEvent, keptUpdate, type Query, type Wait } from "../run/mod.ts";
 import {
   type ChoiceLabels,
@@ -188,7 +189,7 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown>
       const answer = await this.#wait<Q>({ ...waiting, reactionTo });
       if (check === undefined) return answer;
       const isGood = await this.run.step("check", async () => {
-        const problem = await check(answer);
+        const problem = await check(platform.inScope(answer));
         if (problem !== undefined) await answer.reply(problem);
         return problem === undefined;
       });

@@ -5,6 +5,7 @@
  */
 
 import { type HandlerContext, ValueError } from "../../../mod.ts";
+import { platform } from "../../base/platform/mod.ts";
 import type { Kit } from "../kit.ts";
 import { isCutOff, Run } from "../run/mod.ts";
 import { type Due, readTimes, type Reminder } from "../timers/timers.ts";
@@ -84,7 +85,7 @@ export class TimedFunctions {
     time.what = details;
     run.watch(details, { late: (message, step) => client.log.warn(message, { step, ...details }) });
     try {
-      const called = run.call(async () => await handler(make(run)));
+      const called = run.call(async () => await handler(platform.inScope(make(run))));
       await patience.until(called, time);
       if ((await called).kind !== "done") {
         throw new ValueError("Cannot ask in a function for a time: there is nobody to answer");
