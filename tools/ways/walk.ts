@@ -13,9 +13,10 @@ import { Client } from "@greenroom/matrix";
 import { Appservice, createRegistration } from "@greenroom/matrix/appservice";
 import { Bot } from "@greenroom/matrix/bot";
 import { SqliteStore } from "@greenroom/matrix/store/sqlite";
-import { Homeserver, TestClock } from "@greenroom/matrix/testing";
+import { TestClock } from "@greenroom/matrix/testing";
 import type { RoomID } from "@greenroom/matrix/types";
 import { systemClock } from "../../src/base/clock.ts";
+import { startHomeserver } from "./homeserver.ts";
 import { lateKeys } from "./late_keys.ts";
 import { REPEATS, type Way } from "./way.ts";
 
@@ -30,7 +31,7 @@ const needsRooms = way === "late key" || way === "first encrypted send";
 const encryption = isEncrypted ? { sendTo: "all", accept: "all" } as const : undefined;
 // It stands still, so that no timer makes a detour on a busy machine; a late key is waited for.
 const clock = way === "late key" ? systemClock : new TestClock();
-const homeserver = new Homeserver({ clock });
+const { baseUrl, tokens } = await startHomeserver();
 
 let ended = 0;
 let end = Promise.withResolvers<void>();
@@ -49,13 +50,12 @@ async function follow(act: () => unknown): Promise<void> {
 }
 
 /** What the client of a user is made with. */
-async function optionsOf(user: string, fetch = homeserver.fetch) {
-  const { accessToken: token } = homeserver.createUser(user);
+async function optionsOf(user: string, request = fetch) {
   const store = await SqliteStore.open(`${folder}/${user}.db`);
   return {
-    baseUrl: homeserver.baseUrl,
-    fetch,
-    accessToken: token,
+    baseUrl,
+    fetch: request,
+    accessToken: tokens[user] ?? "",
     store,
     encryption,
     clock,
@@ -101,8 +101,7 @@ async function receive(
 }
 
 async function receiveMessages(): Promise<void> {
-  const fetch = way === "late key" ? lateKeys(homeserver.fetch) : homeserver.fetch;
-  const bob = new Client(await optionsOf("bob", fetch));
+  const bob = new Client(await optionsOf("bob", way === "late key" ? lateKeys(fetch) : fetch));
   bob.on("m.room.message", atEnd);
   const running = bob.start();
   await bob.ready;
@@ -116,13 +115,13 @@ async function receiveMessages(): Promise<void> {
 }
 
 async function receiveCommands(): Promise<void> {
-  const fetch: typeof homeserver.fetch = async (input, init) => {
+  const watched: typeof fetch = async (input, init) => {
     if (new URL(input instanceof Request ? input.url : input).pathname.includes("/send/m.room.message/")) {
       atEnd();
     }
-    return await homeserver.fetch(input, init);
+    return await fetch(input, init);
   };
-  const bot = new Bot(await optionsOf("bob", fetch));
+  const bot = new Bot(await optionsOf("bob", watched));
   bot.command("ping", (c) => c.reply("pong"));
   const running = bot.start({ signals: false });
   await bot.client.ready;
