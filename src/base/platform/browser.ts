@@ -104,7 +104,14 @@ export const platform: Platform = {
   inScope,
   serialize,
   deserialize,
-  isProxy: () => false, // it can't be seen
+  isProxy: (value) => {
+    try {
+      structuredClone(value);
+      return false;
+    } catch { // it is one, or has one in it, or no plain data
+      return true;
+    }
+  },
   inspect: (value) => {
     try {
       const shown = (_: string, member: unknown) => member instanceof Error ? String(member) : member;

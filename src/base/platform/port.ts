@@ -125,6 +125,7 @@ export interface Platform {
   /** Plain data as bytes, of which the first is 0xFF. */
   serialize(value: unknown): Uint8Array;
   deserialize(bytes: Uint8Array): unknown;
+  /** Where programs can't see that, also of what has one in it, or is no plain data. */
   isProxy(value: object): boolean;
   /** A value for people. */
   inspect(value: unknown, options?: { readonly breakLength: number }): string;

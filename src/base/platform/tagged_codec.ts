@@ -1,5 +1,6 @@
 /**
- * Plain data as bytes, where there is no serialization of V8, as in Bun and other browsers than Chrome: JSON with tags.
+ * Plain data as bytes, where programs have no serialization of V8, as in Bun and in browsers: JSON with tags. What is
+ * plain data, structured clone decides: a program can't see what is a proxy.
  *
  * @module
  */
@@ -10,13 +11,19 @@ const HEAD = Uint8Array.of(0xff, 0x00);
 const VIEWS = [
   ...[Int8Array, Uint8Array, Uint8ClampedArray, Int16Array, Uint16Array, Int32Array, Uint32Array],
   ...[Float32Array, Float64Array, BigInt64Array, BigUint64Array, DataView],
+  ...(globalThis.Float16Array === undefined ? [] : [Float16Array]), // which some browsers have not yet
 ] as const;
 const ERRORS = [Error, EvalError, RangeError, ReferenceError, SyntaxError, TypeError, URIError] as const;
 
 /** One value: a primitive, or a tag and what it takes; objects in it are numbers of others. */
 type Node = readonly [tag: string, ...parts: unknown[]];
 
-/** Makes bytes. */
+/**
+ * Makes bytes.
+ *
+ * @throws {DOMException} If structured clone refuses the value.
+ * @throws {TypeError} If it is of a kind that is not stored, such as a blob.
+ */
 export function serialize(value: unknown): Uint8Array {
   const numbers = new Map<object, number>();
   const nodes: Node[] = [];
@@ -26,17 +33,17 @@ export function serialize(value: unknown): Uint8Array {
     if (typeof each === "number") return ["n", Object.is(each, -0) ? "-0" : String(each)];
     if (typeof each === "undefined") return ["u"];
     if (typeof each === "bigint") return ["i", String(each)];
-    if (typeof each !== "object") throw new TypeError(`A ${typeof each} can't be cloned`);
-    let number = numbers.get(each);
+    const object = each as object; // a clone has no functions and symbols
+    let number = numbers.get(object);
     if (number === undefined) {
       number = nodes.length;
-      numbers.set(each, number);
+      numbers.set(object, number);
       nodes.push(["u"]);
-      nodes[number] = nodeOf(each, add);
+      nodes[number] = nodeOf(object, add);
     }
     return [number];
   };
-  const root = add(value);
+  const root = add(structuredClone(value));
   const text = new TextEncoder().encode(JSON.stringify([root, nodes]));
   const bytes = new Uint8Array(HEAD.length + text.length);
   bytes.set(HEAD);
@@ -58,18 +65,23 @@ function nodeOf(value: object, add: (each: unknown) => unknown): Node {
     const { buffer, byteOffset, byteLength } = value;
     return ["v", kind, new Uint8Array(buffer, byteOffset, byteLength).toBase64()];
   }
-  if (value instanceof Error) {
-    const kind = Math.max(ERRORS.findIndex(({ name }) => name === value.name), 0);
-    return ["e", kind, value.message, value.stack ?? "", add(value.cause)];
+  if (kindOf(value) === "Error") {
+    const error = value as Error;
+    const kind = Math.max(ERRORS.findIndex(({ name }) => name === error.name), 0);
+    return ["e", kind, error.message, error.stack ?? "", add(error.cause)];
   }
   if (
     value instanceof Number || value instanceof String || value instanceof Boolean || value instanceof BigInt
   ) {
     return ["o", add(value.valueOf())];
   }
-  const kind = Object.prototype.toString.call(value).slice("[object ".length, -1);
-  if (kind !== "Object") throw new TypeError(`A value of the kind ${kind} can't be cloned`);
+  if (kindOf(value) !== "Object") throw new TypeError(`A value of the kind ${kindOf(value)} can't be cloned`);
   return ["p", entries()];
+}
+
+/** The kind of a clone, which has no tag of its own. */
+function kindOf(value: object): string {
+  return Object.prototype.toString.call(value).slice("[object ".length, -1);
 }
 
 /** Reads bytes of {@link serialize}. */
