@@ -88,30 +88,29 @@ async function synced(client: Client): Promise<void> {
   await running;
 }
 
-/** Alice's messages come one after the other; those that are not followed come when Bob has stopped. */
+/**
+ * Alice's messages come one after the other, when Bob's first response has shown all rooms; those that are not
+ * followed come when he has stopped.
+ */
 async function receive(
   bob: Client,
-  { text, stop }: { text: string; stop: () => Promise<void> },
+  { text, start, stop }: { text: string; start: () => unknown; stop: () => Promise<void> },
 ): Promise<void> {
+  if (isEncrypted) await synced(bob); // so that she finds his device
   const { alice, rooms } = await aliceWith(bob);
+  const running = start();
+  await bob.ready;
   const send = (index: number) => alice.sendText(rooms[needsRooms ? index : 0] as RoomID, text);
   for (let index = 0; index < FOLLOWED; index++) await follow(() => send(index));
   await stop();
+  await running;
   for (let index = FOLLOWED; index < TOTAL; index++) await send(index);
 }
 
 async function receiveMessages(): Promise<void> {
   const bob = new Client(await optionsOf("bob", way === "late key" ? lateKeys(fetch) : fetch));
   bob.on("m.room.message", atEnd);
-  const running = bob.start();
-  await bob.ready;
-  await receive(bob, {
-    text: "hello",
-    async stop() {
-      await bob.stop();
-      await running;
-    },
-  });
+  await receive(bob, { text: "hello", start: () => bob.start(), stop: () => bob.stop() });
 }
 
 async function receiveCommands(): Promise<void> {
@@ -123,14 +122,10 @@ async function receiveCommands(): Promise<void> {
   };
   const bot = new Bot(await optionsOf("bob", watched));
   bot.command("ping", (c) => c.reply("pong"));
-  const running = bot.start({ signals: false });
-  await bot.client.ready;
   await receive(bot.client, {
     text: "!ping",
-    async stop() {
-      await bot.stop();
-      await running;
-    },
+    start: () => bot.start({ signals: false }),
+    stop: () => bot.stop(),
   });
 }
 
