@@ -7,7 +7,7 @@
  * @module
  */
 
-import { AcceptedError, ServiceResponseError } from "../../errors/service_response_error.ts";
+import { ServiceResponseError } from "../../errors/service_response_error.ts";
 import { ValueError } from "../../errors/matrix_error.ts";
 import type { Logger } from "../../base/log.ts";
 import { checkIdentifier } from "../../types/identifiers.ts";
@@ -37,6 +37,10 @@ export interface Endpoint<Path extends string, Result> {
   readonly limit: string;
   /** Whether the requests of a room leave one after the other, as they were called. Default: false. */
   readonly inOrder: boolean;
+  /** Whether it changes something: no `GET` does, nor a search. */
+  readonly changes: boolean;
+  /** Whether it sends an event into a room: the answer has its ID. */
+  readonly sendsEvent: boolean;
 }
 
 /** What an endpoint says beside method and path. */
@@ -50,7 +54,9 @@ export function endpoint<const Path extends string, Result>(
   parse: Parse<Result>,
   { idempotent = method !== "POST", auth = true, limit = operation, inOrder = false }: EndpointOptions = {},
 ): Endpoint<Path, Result> {
-  return { operation, method, path, parse, idempotent, auth, limit, inOrder };
+  const changes = method !== "GET" && (method !== "POST" || !idempotent);
+  const sendsEvent = method === "PUT" && /\/rooms\/\{roomId\}\/(send|state|redact)\//.test(path);
+  return { operation, method, path, parse, idempotent, auth, limit, inOrder, changes, sendsEvent };
 }
 
 // Paths.
@@ -169,36 +175,6 @@ export interface AnswerContext {
  * {@link ServiceResponseError}.
  */
 export type Parse<Result> = (body: unknown, request: string, context?: AnswerContext) => Result;
-
-/** Whether a request changes something, and no search does. */
-export function changes(
-  { method, idempotent }: Pick<Endpoint<string, unknown>, "method" | "idempotent">,
-): boolean {
-  return method !== "GET" && (method !== "POST" || !idempotent);
-}
-
-/** Whether a request sends an event into a room: the answer has its ID. */
-export function sendsEvent({ method, path }: Pick<Endpoint<string, unknown>, "method" | "path">): boolean {
-  return method === "PUT" && /\/rooms\/\{roomId\}\/(send|state|redact)\//.test(path);
-}
-
-/**
- * What is read from the answer to a request.
- *
- * @param read Reads it.
- * @throws {AcceptedError} If it can't be read, and the request changes something: that is done.
- */
-export function parsed<Result>(
-  endpoint: Pick<Endpoint<string, unknown>, "method" | "idempotent" | "auth">,
-  read: () => Result,
-): Result {
-  try {
-    return read();
-  } catch (error) {
-    if (!(error instanceof ServiceResponseError) || !endpoint.auth || !changes(endpoint)) throw error;
-    throw new AcceptedError(error);
-  }
-}
 
 /** Accepts any JSON object and returns nothing. */
 export const nothing: Parse<void> = () => {};

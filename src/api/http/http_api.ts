@@ -21,19 +21,17 @@ import {
 import { alarm, type Clock, systemClock } from "../../base/clock.ts";
 import { UnknownTokenError } from "../../errors/account_errcodes.ts";
 import { ValueError } from "../../errors/matrix_error.ts";
+import { AcceptedError, ServiceResponseError } from "../../errors/service_response_error.ts";
 import { type Logger, loggerOf } from "../../base/log.ts";
 import { REGISTERED } from "../../base/tracing.ts";
 import { Address, Credentials, refreshEndpoint, type Renewal, type Tokens } from "./credentials.ts";
 import {
-  changes,
   checks,
   type Endpoint,
   endpoint,
   fillPath,
   type Method,
-  parsed,
   queryString,
-  sendsEvent,
   unchecked,
 } from "./endpoint.ts";
 import { type Exchange, exchange, type ReadAnswer, type ServerTime, skewOf } from "./exchange.ts";
@@ -178,10 +176,15 @@ export class HTTPAPI {
   ): Promise<Result> {
     return this.#send(endpoint, call, options, async (answer) => {
       const { roomId: room } = call.path as { readonly roomId?: string };
-      const body = await readJson(answer, this.maxResponseSize, { mayBeEmpty: changes(endpoint) });
-      const result = parsed(endpoint, () => endpoint.parse(body, answer.request, { room, log: this.log }));
-      this[IS_ANSWERED] ||= checks(endpoint.parse);
-      return result;
+      const body = await readJson(answer, this.maxResponseSize, { mayBeEmpty: endpoint.changes });
+      try {
+        const result = endpoint.parse(body, answer.request, { room, log: this.log });
+        this[IS_ANSWERED] ||= checks(endpoint.parse);
+        return result;
+      } catch (error) { // what was asked for is done all the same
+        if (!(error instanceof ServiceResponseError) || !endpoint.auth || !endpoint.changes) throw error;
+        throw new AcceptedError(error);
+      }
     });
   }
 
@@ -260,7 +263,7 @@ export class HTTPAPI {
     checkRequestOptions(options, operation);
     const path = fillPath(endpoint.path, call.path as Record<string, string>);
     await this.#options[PREPARE]?.(operation, call.path as Record<string, string>, options);
-    const given = sendsEvent(endpoint) ? sendQuery(options.query, operation) : options.query;
+    const given = endpoint.sendsEvent ? sendQuery(options.query, operation) : options.query;
     const query = queryString(call.query, identityQuery(options, this.#options), given);
     const request: Exchange = {
       operation,
@@ -283,11 +286,10 @@ export class HTTPAPI {
     const once = (resends: number) => this.#once(request, { auth, resends }, read);
     const user = options.asUserId ?? this.#options.asUserId;
     const policy = retryPolicy(this.#retry, options.retry);
-    const run = (attempt: typeof once) =>
-      this.#tries.run({ endpoint, call, options, request, policy, user }, attempt);
-    return REGISTERED in globalThis
-      ? await (await import("./trace.ts")).traced(endpoint, once, run)
-      : await run(once);
+    const attempted = { endpoint, call, options, request, policy, user };
+    if (!(REGISTERED in globalThis)) return await this.#tries.run(attempted, once);
+    const { traced } = await import("./trace.ts");
+    return await traced(endpoint, once, (attempt) => this.#tries.run(attempted, attempt));
   }
 
   /** Asks where nobody has answered yet, and says so if that takes long: the address may be wrong. */
@@ -312,35 +314,22 @@ export class HTTPAPI {
     });
   }
 
+  /** One try: with the access token, which is replaced if it has come to its end, or without any. */
   async #once<Result>(
     request: Exchange,
     { auth, resends }: { readonly auth: boolean; readonly resends: number },
     read: ReadAnswer<Result>,
   ): Promise<Result> {
-    try {
-      if (!auth) return await exchange(request, { token: "", resends }, read);
-      return await this.#authorised(request, resends, read);
-    } catch (error) {
-      this[IS_ANSWERED] ||= isMatrixRefusal(error);
-      throw error;
-    }
-  }
-
-  /** One try with the access token, which is replaced if it has come to its end. */
-  async #authorised<Result>(
-    request: Exchange,
-    resends: number,
-    read: ReadAnswer<Result>,
-  ): Promise<Result> {
     const credentials = this.#credentials;
-    let isFresh = credentials.stale &&
+    let isFresh = auth && credentials.stale &&
       await credentials.renew(credentials.accessToken, "expired") === "refreshed";
     for (let renewals = 0;; renewals++) {
-      const { accessToken: token } = credentials;
+      const token = auth ? credentials.accessToken : "";
       try {
         return await exchange(request, { token, resends }, read);
       } catch (error) {
-        if (!(error instanceof UnknownTokenError)) throw error;
+        this[IS_ANSWERED] ||= isMatrixRefusal(error);
+        if (!auth || !(error instanceof UnknownTokenError)) throw error;
         const renewal = renewals < MAX_RENEWALS ? await this.#renewed(error, { token, isFresh }) : "none";
         if (renewal === "none") credentials.died(token);
         if (renewal === "none" || request.raw?.repeatable === false) throw error;
