@@ -35,6 +35,7 @@ import {
   threadOf,
   type Update,
   updateOf,
+  withScene,
 } from "./run/mod.ts";
 import { type Invitation, RateLimiter } from "./policy/policy.ts";
 import type { Accepted, TimerOf } from "./timers/timers.ts";
@@ -154,7 +155,7 @@ export class Updates {
 
   /** Calls the bot's functions again with what a run began with. */
   async dispatch(run: Run, start: KeptEvent): Promise<void> {
-    const update = keptUpdate(start);
+    const update = await withScene(this.#kit.client, keptUpdate(start));
     await this.#call(run, update, await this.#finder.find(update, run));
   }
 
@@ -251,7 +252,7 @@ export class Updates {
     const read = updateOf(type, event);
     const run = new Run({ context, time, queue: queueOf(read.room, read.sender) });
     const isEdit = read.edits !== undefined || read.queries.has("edit");
-    const update = isEdit ? await this.#heardEdit(read, context) : read;
+    let update = isEdit ? await this.#heardEdit(read, context) : read;
     if (update === undefined) return;
     const finding = this.#finder.find(update, run);
     const found = finding instanceof Promise ? await finding : finding;
@@ -260,8 +261,9 @@ export class Updates {
         ? await this.#answers(update, run)
         : found.command === CANCEL && await this.#cancels(update, run);
       if (isTaken) return;
-      const start = { start: keptOf(update), owner: update.sender, command: found?.command.name ?? "" };
-      await this.#kit.conversations.begin(run, start, () => this.#call(run, update, found));
+      const seen = update = await withScene(this.#kit.client, update);
+      const start = { start: keptOf(seen), owner: seen.sender, command: found?.command.name ?? "" };
+      await this.#kit.conversations.begin(run, start, () => this.#call(run, seen, found));
     } catch (error) {
       const report = this.caught;
       // What was cut off is begun again; what took too long is reported by who waited for it.

@@ -10,7 +10,7 @@ import { toUserId } from "../../../mod.ts";
 import type { EventID, RoomID } from "../../../types.ts";
 import { hintAt, type Hints } from "../../errors/hints.ts";
 import type { Kit } from "../kit.ts";
-import { Begun, currentRun, Run } from "../run/mod.ts";
+import { Begun, currentRun, Run, type Scene } from "../run/mod.ts";
 import { ROOM_HINTS } from "./context_hints.ts";
 import { RoomMedia } from "./room_media.ts";
 import type { Place } from "./room_messages.ts";
@@ -150,9 +150,11 @@ export abstract class BotRoom extends RoomMedia {
    */
   async setTopic(topic: string): Promise<EventID> {
     if (topic !== "") checkText(topic, "setTopic"); // an empty one takes it away
-    return await this.within((run) =>
+    const id = await this.within((run) =>
       run.act("topic", () => this.kit.client.sendStateEvent(this.roomId, "m.room.topic", { topic }))
     );
+    if (this.scene !== undefined) this.scene.topic = topic || undefined;
+    return id;
   }
 
   /**
@@ -172,9 +174,16 @@ export abstract class BotRoom extends RoomMedia {
    */
   async setName(name: string): Promise<EventID> {
     if (name !== "") checkText(name, "setName"); // an empty one takes it away
-    return await this.within((run) =>
+    const id = await this.within((run) =>
       run.act("name", () => this.kit.client.sendStateEvent(this.roomId, "m.room.name", { name }))
     );
+    if (this.scene !== undefined) this.scene.name = name || undefined;
+    return id;
+  }
+
+  /** @internal What the room and the user are called; undefined: it was not read. */
+  protected get scene(): Scene | undefined {
+    return undefined;
   }
 }
 

@@ -28,7 +28,14 @@ import { checkOptions, type OptionNames } from "../../errors/known_names.ts";
 import { isSendersWord } from "../policy/policy.ts";
 import type { PollTally, SendPollOptions } from "../polls/polls.ts";
 import { platform } from "../../base/platform/mod.ts";
-import { type EventOfQuery, type KeptEvent, keptUpdate, type Query, type Wait } from "../run/mod.ts";
+import {
+  type EventOfQuery,
+  type KeptEvent,
+  keptUpdate,
+  type Query,
+  type Wait,
+  withScene,
+} from "../run/mod.ts";
 import {
   type ChoiceLabels,
   type Choices,
@@ -227,14 +234,16 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown>
 
   async #wait<const Q extends Query>(options: WaitOptions<Q>): Promise<Context<EventOfQuery<Q>>> {
     const { accept } = options;
-    const context = (kept: KeptEvent) =>
-      new Context(this.kit, this.run, keptUpdate(kept)) as Context as Context<EventOfQuery<Q>>;
-    const isAnswer = (kept: KeptEvent) => {
-      const answer = context(kept);
+    const context = async (kept: KeptEvent) => {
+      const update = await withScene(this.client, keptUpdate(kept));
+      return new Context(this.kit, this.run, update) as Context as Context<EventOfQuery<Q>>;
+    };
+    const isAnswer = async (kept: KeptEvent) => {
+      const answer = await context(kept);
       if (this.run.encryptedOnly && !isSendersWord(answer)) return false;
       return accept === undefined || accept(answer);
     };
-    return context(await this.run.wait(this.#wanted(options), isAnswer));
+    return await context(await this.run.wait(this.#wanted(options), isAnswer));
   }
 
   #wanted(options: Omit<WaitOptions<Query>, "accept">): Omit<Wait, "at"> {
@@ -407,6 +416,13 @@ export interface Context<E extends MatrixEvent = MatrixEvent, Arguments = unknow
 
   /** The user ID of the event's sender. */
   readonly sender: UserID;
+
+  /**
+   * What the sender was called in the room when the function was called: the display name, or the user ID if there
+   * is none. Users choose it, and two may have the same: say it with `format: "plain"`, or by `escapeMarkdown()`,
+   * and decide nothing by it. `mention(c.sender, c.displayName)` is a link to the user.
+   */
+  readonly displayName: string;
 
   /** How the event was encrypted, and by which device; undefined if it was not encrypted. */
   readonly encryption: EncryptionInfo | SenderInfo | undefined;
@@ -597,7 +613,7 @@ export interface Context<E extends MatrixEvent = MatrixEvent, Arguments = unknow
   download(options?: DownloadFileOptions): Promise<Uint8Array<ArrayBuffer>>;
 
   /**
-   * The room, with its `id`, for all that goes into the room itself and not into its thread.
+   * The room: its `id`, `name`, `topic` and members, and all that goes into the room itself and not into its thread.
    *
    * @example
    * ```ts ignore
@@ -605,7 +621,7 @@ export interface Context<E extends MatrixEvent = MatrixEvent, Arguments = unknow
    *
    * const plugin = new Composer();
    * plugin.command("announce <words...>", (c) => c.room.send(c.args.words, { format: "plain" }));
-   * plugin.command("where", (c) => c.reply(`This is ${c.room.id}.`));
+   * plugin.command("where", (c) => c.reply(`This is ${c.room.name ?? c.room.id}.`, { format: "plain" }));
    * ```
    */
   get room(): ContextRoom;

@@ -10,7 +10,7 @@ const PINNED =
   `client.sendStateEvent(roomId, "m.room.pinned_events", { pinned: [...old] }), ${READ_FIRST}` as const;
 const LEVELS =
   `client.sendStateEvent(roomId, "m.room.power_levels", { ...old, users }), ${READ_FIRST}` as const;
-const COUNT = "Object.keys(await c.client.getJoinedMembers(c.roomId)).length";
+const COUNT = "(await c.room.getMembers()).size";
 
 /** Of a room, in a context or not, by the name elsewhere. */
 export const ROOM_HINTS = {
@@ -54,14 +54,10 @@ export const CONTEXT_ROOM_HINTS = {
   displayName: "(await c.room.getMember(userId))?.displayname",
   enableEncryption:
     'c.client.sendStateEvent(c.roomId, "m.room.encryption", { algorithm: "m.megolm.v1.aes-sha2" })',
-  name: "await c.room.getName()",
-  topic: "await c.room.getTopic()",
-  isEncrypted: "await c.client.isRoomEncrypted(c.roomId)",
-  encrypted: "await c.client.isRoomEncrypted(c.roomId)",
+  encrypted: "c.room.isEncrypted",
   isDirect: `${COUNT} === 2`,
   isDM: `${COUNT} === 2`,
-  members: "await c.client.stateStore.getMembers(c.roomId)",
-  getMembers: "await c.client.stateStore.getMembers(c.roomId)",
+  members: "await c.room.getMembers()",
   memberCount: COUNT,
   powerLevel: "await c.room.getPowerLevel(userId)",
   storage: "await c.session(definition)",
@@ -99,18 +95,19 @@ export const EVENT_HINTS = {
   downloadThumbnail: "c.client.downloadThumbnail(url)",
   delete: "c.redact(c.event.event_id)",
   dm: "c.client.createRoom({ isDirect: true, invitees: [userId] })",
-  encrypted: "c.encryption",
-  isEncrypted: "c.encryption",
+  encrypted: "c.room.isEncrypted, or c.encryption of the event",
+  isEncrypted: "c.room.isEncrypted, or c.encryption of the event",
   hasText: "c.is(query)",
   userId: "c.sender",
   eventId: "c.event.event_id",
   timestamp: "c.event.origin_server_ts",
-  displayName: "c.client.stateStore.getMember(c.roomId, c.sender)",
+  username: "c.displayName",
+  senderName: "c.displayName",
   threadId: "c.thread",
   argText: "c.args",
   commandArgs: "c.args",
   channel: "c.room",
-  roomName: "await c.room.getName()",
+  roomName: "c.room.name",
   member: "await c.room.getMember(c.sender)",
   media: "await c.download()",
   attachments: "await c.download()",

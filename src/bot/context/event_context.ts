@@ -20,7 +20,7 @@ import { hintAt, type Hints } from "../../errors/hints.ts";
 import { checkOptions } from "../../errors/known_names.ts";
 import { type Arguments, type Command, usageOf } from "../commands/commands.ts";
 import type { Kit } from "../kit.ts";
-import { checkQueries, type Query, type Run, type Update } from "../run/mod.ts";
+import { checkQueries, type Query, type Run, type Scene, type Update } from "../run/mod.ts";
 import { EVENT_HINTS } from "./context_hints.ts";
 import { RoomContext } from "./room_context.ts";
 import type { WriteOptions } from "./writing.ts";
@@ -57,6 +57,12 @@ export class EventContext<E extends MatrixEvent = MatrixEvent, Arguments = unkno
   readonly event: E;
   /** The user ID of the event's sender. */
   readonly sender: UserID;
+  /**
+   * What the sender was called in the room when the function was called: the display name, or the user ID if there
+   * is none. Users choose it, and two may have the same: say it with `format: "plain"`, or by `escapeMarkdown()`,
+   * and decide nothing by it. `mention(c.sender, c.displayName)` is a link to the user.
+   */
+  readonly displayName: string;
   /** How the event was encrypted, and by which device; undefined if it was not encrypted. */
   readonly encryption: EncryptionInfo | SenderInfo | undefined;
   /**
@@ -75,18 +81,21 @@ export class EventContext<E extends MatrixEvent = MatrixEvent, Arguments = unkno
   readonly [COMMAND]: Command | undefined;
   readonly #queries: ReadonlySet<string>;
   readonly #found: Found | undefined;
+  readonly #scene: Scene | undefined;
 
   /** @internal Contexts are made by the bot. */
   constructor(kit: Kit, run: Run, update: Update<E>, found?: Found) {
     super(kit, run, update);
     this.event = update.event;
     this.sender = update.sender;
+    this.displayName = update.scene?.displayName ?? update.sender;
     this.encryption = update.encryption;
     this.text = update.read?.text ?? "";
     this.replyTo = update.read?.replyTo;
     this.#queries = update.queries;
     this[COMMAND] = found?.command;
     this.#found = found;
+    this.#scene = update.scene;
   }
 
   /** The arguments of the command, by name; undefined if the event is no command. */
@@ -306,6 +315,11 @@ export class EventContext<E extends MatrixEvent = MatrixEvent, Arguments = unkno
   /** @internal */
   protected override get about(): MatrixEvent {
     return this.event;
+  }
+
+  /** @internal */
+  protected override get scene(): Scene | undefined {
+    return this.#scene;
   }
 
   /**

@@ -6,12 +6,19 @@
  * @module
  */
 
-import { matrixToUrl, toUserId } from "../../../mod.ts";
-import type { EventID, MatrixEvent, RoomID, RoomMemberContent, UserID } from "../../../types.ts";
+import { matrixToUrl, toUserId, ValueError } from "../../../mod.ts";
+import {
+  type EventID,
+  type MatrixEvent,
+  Membership,
+  type RoomID,
+  type RoomMemberContent,
+  type UserID,
+} from "../../../types.ts";
 import { hintAt, type Hints } from "../../errors/hints.ts";
 import type { Kit } from "../kit.ts";
 import { countPoll, type PollTally } from "../polls/polls.ts";
-import type { Run } from "../run/mod.ts";
+import type { Run, Scene } from "../run/mod.ts";
 import { memberOf } from "../text/mod.ts";
 import { CONTEXT_ROOM_HINTS, ROOM_CONTEXT_HINTS } from "./context_hints.ts";
 import { HandlerRoom } from "./handler_room.ts";
@@ -24,7 +31,7 @@ import { checkReason } from "./writing.ts";
  */
 export class RoomContext extends HandlerRoom {
   /**
-   * The room, with its `id`, for all that goes into the room itself and not into its thread.
+   * The room: its `id`, `name`, `topic` and members, and all that goes into the room itself and not into its thread.
    *
    * @example
    * ```ts
@@ -32,12 +39,12 @@ export class RoomContext extends HandlerRoom {
    *
    * const plugin = new Composer();
    * plugin.command("announce <words...>", (c) => c.room.send(c.args.words, { format: "plain" }));
-   * plugin.command("where", (c) => c.reply(`This is ${c.room.id}.`));
+   * plugin.command("where", (c) => c.reply(`This is ${c.room.name ?? c.room.id}.`, { format: "plain" }));
    * ```
    */
   get room(): ContextRoom {
-    const { asker, about } = this;
-    const room = new ContextRoom(this.kit, this.run, { room: this.roomId }, { asker, about });
+    const { asker, about, scene } = this;
+    const room = new ContextRoom(this.kit, this.run, { room: this.roomId }, { asker, about, scene });
     Object.defineProperty(this, "room", { value: room }); // it stays the same
     return room;
   }
@@ -152,6 +159,7 @@ export interface RoomContext extends RoomContextHints {}
 interface Asked {
   readonly asker: string | undefined;
   readonly about: MatrixEvent & { readonly sender?: string } | undefined;
+  readonly scene: Scene | undefined;
 }
 
 /** A room in which a function of a bot does something: {@linkcode RoomContext.room}. */
@@ -174,13 +182,55 @@ export class ContextRoom extends RoomContext {
     return this.#asked.about;
   }
 
+  /** @internal */
+  protected override get scene(): Scene | undefined {
+    return this.#asked.scene;
+  }
+
   /** The ID of the room, as `roomId` has it. */
   get id(): RoomID {
     return this.roomId;
   }
 
   /**
-   * Reads the name of the room.
+   * The name of the room, as it was when the function was called, or as the function has set it; undefined if it
+   * has none, as direct chats. Users choose it: send it with `format: "plain"`, or by `escapeMarkdown()`.
+   *
+   * @throws {ValueError} If it is another room than that of the event or reminder: `getName()` reads that.
+   */
+  get name(): string | undefined {
+    return this.#seen("name", "getName()").name;
+  }
+
+  /**
+   * What the room is about, as it was when the function was called, or as the function has set it; undefined if it
+   * does not say.
+   *
+   * @throws {ValueError} If it is another room than that of the event or reminder: `getTopic()` reads that.
+   */
+  get topic(): string | undefined {
+    return this.#seen("topic", "getTopic()").topic;
+  }
+
+  /**
+   * Whether the room was encrypted when the function was called. How the event itself was, `c.encryption` says.
+   *
+   * @throws {ValueError} If it is another room than that of the event or reminder: `client.isRoomEncrypted()` asks
+   *   for that.
+   */
+  get isEncrypted(): boolean {
+    return this.#seen("isEncrypted", "client.isRoomEncrypted(room.id)").isEncrypted;
+  }
+
+  #seen(name: string, read: string): Scene {
+    if (this.scene !== undefined) return this.scene;
+    throw new ValueError(
+      `Cannot read ${name} of room ${this.roomId}: it was not read when the function was called; write await ${read}`,
+    );
+  }
+
+  /**
+   * Reads the name of the room, as it is now.
    *
    * @returns The name; undefined if it has none, as direct chats.
    *
@@ -197,7 +247,7 @@ export class ContextRoom extends RoomContext {
   }
 
   /**
-   * Reads what the room is about.
+   * Reads what the room is about, as it is now.
    *
    * @returns The topic; undefined if it has none.
    *
@@ -233,6 +283,32 @@ export class ContextRoom extends RoomContext {
    */
   async getMember(userId: string): Promise<RoomMemberContent | undefined> {
     return await this.client.stateStore.getMember(this.roomId, toUserId(userId));
+  }
+
+  /**
+   * Reads who is in the room. The homeserver is asked for those that it has not sent yet.
+   *
+   * @returns What is known of each user who has joined, by user ID.
+   * @throws {MatrixRequestError} If the homeserver refuses.
+   *
+   * @example
+   * ```ts
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command("members", async (c) => {
+   *   const members = await c.room.getMembers();
+   *   const names = [...members].map(([userId, { displayname }]) => displayname ?? userId);
+   *   await c.reply(`${members.size}: ${names.join(", ")}`, { format: "plain" });
+   * });
+   * ```
+   */
+  async getMembers(): Promise<Map<UserID, RoomMemberContent>> {
+    const { stateStore } = this.client;
+    if (!await stateStore.hasFullMemberList(this.roomId)) {
+      await this.client.getMembers(this.roomId, { signal: this.signal });
+    }
+    return await stateStore.getMembers(this.roomId, [Membership.JOIN]);
   }
 
   /**

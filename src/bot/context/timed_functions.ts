@@ -7,7 +7,7 @@
 import { type HandlerContext, ValueError } from "../../../mod.ts";
 import { platform } from "../../base/platform/mod.ts";
 import type { Kit } from "../kit.ts";
-import { isCutOff, Run } from "../run/mod.ts";
+import { isCutOff, Run, sceneOf } from "../run/mod.ts";
 import { type Due, readTimes, type Reminder } from "../timers/timers.ts";
 import { SAY, TimerContext } from "./timer_context.ts";
 
@@ -68,7 +68,8 @@ export class TimedFunctions {
     if (handler === undefined) {
       throw new ValueError(`Cannot remind: the bot has no function "${name}"; add it with bot.reminder()`);
     }
-    const make = (run: Run) => new TimerContext(this.#kit, run, due, reminder);
+    const make = async (run: Run) =>
+      new TimerContext(this.#kit, run, due, reminder, await sceneOf(this.#kit.client, room));
     await this.#call(context, handler, make, { reminder: name || undefined, room, by });
   }
 
@@ -76,7 +77,7 @@ export class TimedFunctions {
   async #call(
     context: HandlerContext,
     handler: ReminderHandler,
-    make: (run: Run) => TimerContext,
+    make: (run: Run) => TimerContext | Promise<TimerContext>,
     details: Readonly<Record<string, unknown>>,
   ): Promise<void> {
     const { client, once, patience, sessions } = this.#kit;
@@ -85,7 +86,7 @@ export class TimedFunctions {
     time.what = details;
     run.watch(details, { late: (message, step) => client.log.warn(message, { step, ...details }) });
     try {
-      const called = run.call(async () => await handler(platform.inScope(make(run))));
+      const called = run.call(async () => await handler(platform.inScope(await make(run))));
       await patience.until(called, time);
       if ((await called).kind !== "done") {
         throw new ValueError("Cannot ask in a function for a time: there is nobody to answer");

@@ -9,7 +9,7 @@
 import { toRoomId } from "../../../mod.ts";
 import type { EventID, RoomID, UserID } from "../../../types.ts";
 import type { Kit } from "../kit.ts";
-import type { Run } from "../run/mod.ts";
+import type { Run, Scene } from "../run/mod.ts";
 import type { Due, Reminder } from "../timers/timers.ts";
 import { RoomContext } from "./room_context.ts";
 
@@ -38,15 +38,17 @@ export class TimerContext extends RoomContext {
    */
   readonly by: UserID | undefined;
   readonly #event: EventID | undefined;
+  readonly #scene: Scene | undefined;
 
   /** @internal Contexts are made by the bot. */
-  constructor(kit: Kit, run: Run, { due, late }: Due, reminder?: Reminder) {
+  constructor(kit: Kit, run: Run, { due, late }: Due, reminder?: Reminder, scene?: Scene) {
     super(kit, run, { room: reminder?.room ?? "" as RoomID, thread: reminder?.thread || undefined });
     this.due = new Date(due);
     this.late = late;
     this.data = reminder?.data;
     this.by = reminder?.by;
     this.#event = reminder?.event;
+    this.#scene = scene;
   }
 
   /**
@@ -73,6 +75,11 @@ export class TimerContext extends RoomContext {
   /** @internal */
   protected override get asker(): string | undefined {
     return this.by;
+  }
+
+  /** @internal */
+  protected override get scene(): Scene | undefined {
+    return this.#scene;
   }
 
   /** @internal Says the reminder's text. */
@@ -105,7 +112,7 @@ import type {
 /** Members of {@linkcode RoomContext}. */
 export interface TimerContext {
   /**
-   * The room, with its `id`, for all that goes into the room itself and not into its thread.
+   * The room: its `id`, `name`, `topic` and members, and all that goes into the room itself and not into its thread.
    *
    * @example
    * ```ts ignore
@@ -113,7 +120,7 @@ export interface TimerContext {
    *
    * const plugin = new Composer();
    * plugin.command("announce <words...>", (c) => c.room.send(c.args.words, { format: "plain" }));
-   * plugin.command("where", (c) => c.reply(`This is ${c.room.id}.`));
+   * plugin.command("where", (c) => c.reply(`This is ${c.room.name ?? c.room.id}.`, { format: "plain" }));
    * ```
    */
   get room(): ContextRoom;

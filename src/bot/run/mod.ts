@@ -14,6 +14,7 @@ export {
   keptUpdate,
   placeOf,
   runDetails,
+  type Scene,
   sentAt,
   threadOf,
   type Update,
@@ -42,3 +43,4 @@ export {
 } from "./run_record.ts";
 export { type EventPlace, fits, queueOf, type WaitEntry, Waits } from "./waits.ts";
 export { Once } from "./once.ts";
+export { sceneOf, withScene } from "./scene.ts";

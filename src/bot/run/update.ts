@@ -19,6 +19,17 @@ import { queriesOf } from "./queries.ts";
 import type { KeptEvent } from "./run_record.ts";
 import { memberOf, type ReadText, readText, textOf } from "../text/mod.ts";
 
+/** The state of a room that functions read without waiting, as it was when the function was called. */
+export interface Scene {
+  /** The name of the room; undefined: it has none. */
+  name: string | undefined;
+  /** What the room is about; undefined: it does not say. */
+  topic: string | undefined;
+  readonly isEncrypted: boolean;
+  /** What the user is called in the room; undefined: by the ID alone. */
+  readonly displayName: string | undefined;
+}
+
 /** An update: an event, and what it is to the bot. */
 export interface Update<E extends MatrixEvent = MatrixEvent> {
   /** Its type, as `Client.on()` has it. */
@@ -37,6 +48,8 @@ export interface Update<E extends MatrixEvent = MatrixEvent> {
   readonly edits: EventID | undefined;
   /** The text of a message, and how it stands to others; undefined: it is none. */
   readonly read: ReadText | undefined;
+  /** What its room and its sender are called; undefined: it was not read. */
+  readonly scene?: Scene;
 }
 
 /** What an event is to a bot. */
