@@ -234,8 +234,11 @@ export type {
   CryptoDoctorOptions,
   CryptoFinding,
   CryptoFindingCode,
+  DehydrationOutcome,
   EncryptOptions,
   ExportKeysOptions,
+  HistoryCrypto,
+  HistoryShareReport,
   ImportKeysOptions,
   KeyExportProgress,
   KeyImportProgress,
@@ -248,8 +251,6 @@ export type {
   ResetIdentityOptions,
   VerificationReport,
 } from "./src/encryption/identity/identity.ts";
-export type { HistoryCrypto, HistoryShareReport } from "./src/encryption/history/history.ts";
-export type { DehydrationOutcome } from "./src/encryption/dehydration/dehydration.ts";
 export type {
   DeleteKeyBackupOptions,
   KeyBackup,

@@ -106,7 +106,7 @@ async function filesIn(folder: string, end: string): Promise<string[]> {
   return files;
 }
 
-/** Calls a function in the scope in which this was called: see `src/base/platform/browser_scope.ts`. */
+/** Calls a function in the scope in which this was called: see `src/base/platform/browser.ts`. */
 const KEPT = `var __kept = (call) => {
   if (typeof call !== "function") return call;
   const state = globalThis[Symbol.for("@greenroom/matrix scope")] ??= { frame: undefined }, { frame } = state;

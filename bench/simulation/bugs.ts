@@ -382,25 +382,25 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: "An answer is given to all questions",
-    path: "src/bot/conversations/conversations.ts",
+    path: "src/bot/conversations.ts",
     find: "by: run }) !== undefined) {\n          return true;",
     replace: "by: run }) !== undefined) {\n          continue;",
   },
   {
     name: "A question waits for ever",
-    path: "src/bot/conversations/conversations.ts",
+    path: "src/bot/conversations.ts",
     find: "timers.add(context, wait.until, late)",
     replace: "timers.add(context, wait.until + 86_400_000, late)",
   },
   {
     name: "What functions made of sessions is not committed",
-    path: "src/bot/conversations/conversations.ts",
+    path: "src/bot/conversations.ts",
     find: "      this.#sessions.commit(run);\n",
     replace: "",
   },
   {
     name: "Two that end a conversation say so twice",
-    path: "src/bot/conversations/conversations.ts",
+    path: "src/bot/conversations.ts",
     find: "timer, `${id} ${wait.at}`);",
     replace: "timer);",
     worlds: [
@@ -458,7 +458,7 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: "A dehydrated device is replaced before what it has received was read",
-    path: "src/encryption/dehydration/ensure_dehydrated.ts",
+    path: "src/encryption/ensure_dehydrated.ts",
     find: "    if (await rehydrate(engine, api, shown)) break;\n",
     replace: "    break;\n",
   },
@@ -546,7 +546,7 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: "A one-time key for who is to be told of history is claimed once",
-    path: "src/encryption/history/history.ts",
+    path: "src/encryption/history.ts",
     find: "    if (failure !== undefined && await hasWaited(engine, failure, restarts)) continue;\n",
     replace: "",
     worlds: ["--history", "--favour=a member invites somebody, and shares the history"],
@@ -591,7 +591,7 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: "A conversation that begins while the bot is thrown out waits on",
-    path: "src/bot/conversations/conversations.ts",
+    path: "src/bot/conversations.ts",
     find:
       'if (run.left?.has(wait.room) === true) this.#endSoon(context, entry, "left");\n    else if (old === undefined)',
     replace: "if (old === undefined)",
@@ -620,7 +620,7 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: "Another answer is taken after a crash than before",
-    path: "src/bot/conversations/conversation_records.ts",
+    path: "src/bot/conversation_records.ts",
     find: "if (deliveryId === undefined ||",
     replace: "if (deliveryId !== undefined ||",
     worlds: ["--kit", "--favour=all answer a question at once, and the bot ends when it has taken an answer"],

@@ -16,8 +16,7 @@ import { RecentMap } from "../base/recent_map.ts";
 import type { DeviceID, UserID } from "../types/ids.ts";
 import { DeviceFeed, deviceQueue } from "./device_queue.ts";
 import type { SyncFeed } from "../actors/syncer/syncer.ts";
-import { ghostEncryption } from "./ghost_encryption.ts";
-import type { Ghosts } from "./ghosts.ts";
+import { ghostEncryption, type Ghosts } from "./ghosts.ts";
 import type { TokenWatch } from "./service_kit.ts";
 
 /** What acting clients are made of. */

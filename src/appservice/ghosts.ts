@@ -1,5 +1,6 @@
 /**
- * Makes the users of an application service, and has them join rooms: once each, when it is needed.
+ * Makes the users of an application service, and has them join rooms: once each, when it is needed. Keys of
+ * different users are kept apart here.
  *
  * @module
  */
@@ -14,6 +15,9 @@ import { Membership } from "../types/enums.ts";
 import type { DeviceID, RoomID, UserID } from "../types/ids.ts";
 import type { OwnUsers } from "./own_users.ts";
 import type { Transaction } from "./transaction.ts";
+import type { EncryptionOptions } from "../encryption/encryption.ts";
+import type { ClientOptions } from "../client/client.ts";
+import { derivedRecoveryKey } from "../encryption/recovery_key/recovery_key.ts";
 
 /** Operations that only a member of the room can do. */
 const OF_MEMBERS = new Set([
@@ -177,4 +181,31 @@ async function once<Key>(known: RecentMap<Key, Promise<void>>, key: Key, work: (
     if (known.get(key) === done) known.remove(key);
     throw error;
   });
+}
+
+/**
+ * Whether what the own user was given holds for all others; one that is missing here does not compile. The others
+ * have secrets of their own, or none, and only send: nobody verifies with them, and they read and keep nothing.
+ */
+const HOLDS: Readonly<Record<keyof EncryptionOptions, boolean>> = {
+  ...{ sendTo: true, accept: true, unencrypted: true, onNewRecipient: true },
+  ...{ answerKeyRequests: true, shareHistory: true },
+  ...{ recoveryKey: false, passphrase: false, onRecoveryKey: false, password: false, authentication: false },
+  ...{ backup: false, dehydratedDevice: false, verification: false },
+};
+
+/**
+ * How a user encrypts: as the own user, with an identity of its own where that one has a recovery key.
+ * Keys of rooms are not backed up: nobody reads with the device.
+ */
+export function ghostEncryption(
+  encryption: ClientOptions["encryption"],
+  userId: UserID,
+): ClientOptions["encryption"] {
+  if (typeof encryption !== "object") return encryption;
+  const entries = Object.entries(encryption).filter(([name]) => HOLDS[name as keyof EncryptionOptions]);
+  const common: EncryptionOptions = Object.fromEntries(entries);
+  const { recoveryKey: key } = encryption;
+  if (key === undefined) return common;
+  return { ...common, recoveryKey: derivedRecoveryKey(key, `appservice ${userId}`), backup: false };
 }

@@ -8,8 +8,7 @@
 
 import { type Clock, elapsed } from "../base/clock.ts";
 import { RecentSet } from "../base/recent_map.ts";
-import { isSameSecret } from "../base/same_secret.ts";
-import { BoundedBodies, Refusal } from "../base/bounded_body.ts";
+import { BoundedBodies, isSameSecret, Refusal } from "../base/bounded_body.ts";
 import type { RoomAlias, UserID } from "../types/ids.ts";
 import type { JsonObject } from "../types/json.ts";
 import type { Inbox } from "./inbox.ts";

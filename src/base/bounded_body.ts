@@ -7,6 +7,7 @@
 import { concat } from "@std/bytes/concat";
 import { isJsonObject, type JsonObject } from "../types/json.ts";
 import { alarm, type Clock } from "./clock.ts";
+import { platform } from "./platform/mod.ts";
 
 /** Why a request is refused, for the one who made it: it says nothing of the bot. */
 export class Refusal {
@@ -109,4 +110,11 @@ function parse(text: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** Whether a text is a secret. How long that takes does not depend on what the text says. */
+export async function isSameSecret(text: string, secret: string): Promise<boolean> {
+  const { createHash, timingSafeEqual } = await platform.crypto();
+  const hashed = (each: string) => createHash("sha256").update(each).digest();
+  return timingSafeEqual(hashed(text), hashed(secret));
 }

@@ -7,7 +7,7 @@
 import { type Client, ValueError } from "../../mod.ts";
 import { inMilliseconds } from "../base/duration.ts";
 import type { BotBehaviour } from "./bot_options.ts";
-import { Conversations } from "./conversations/conversations.ts";
+import { Conversations } from "./conversations.ts";
 import { Access, Invitations, reportUnread } from "./policy/policy.ts";
 import { BotSessions, Once, Patience, RunTime } from "./run/mod.ts";
 import { Reminders, Timers } from "./timers/timers.ts";

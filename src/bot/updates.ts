@@ -17,7 +17,7 @@ import { answerBuiltIn, CANCEL, CommandFinder, isBuiltIn } from "./command_finde
 import { hiddenNames } from "./commands/commands.ts";
 import { type Composer, HEARS_EDITS } from "./composer.ts";
 import type { Next } from "./middleware.ts";
-import { ALWAYS } from "./conversations/conversations.ts";
+import { ALWAYS } from "./conversations.ts";
 import {
   ConversationEndedError,
   editedEvent,

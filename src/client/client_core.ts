@@ -9,7 +9,7 @@
  */
 
 import { acceptClear, FEED, leaseOptions } from "./client_options.ts";
-import { firstContact, IS_TOKEN_DEAD } from "../api/http/mod.ts";
+import { firstContact, type HTTPAPI, IS_TOKEN_DEAD, SKEW, wrongBy } from "../api/http/mod.ts";
 import { type Actor, type ActorRef, supervise, type Supervisor } from "../actors/kernel/mod.ts";
 import {
   Deliverer,
@@ -28,10 +28,9 @@ import {
 } from "../actors/store/mod.ts";
 import { spawnSyncer, type SyncerHandlers } from "../actors/syncer/syncer.ts";
 import type { AllAPI } from "../api/api.ts";
-import { loggerOf } from "../base/log.ts";
+import { type Logger, loggerOf } from "../base/log.ts";
 import { Encryption } from "../encryption/encryption.ts";
 import type { ClientBasics } from "./client_basics.ts";
-import type { FirstSync } from "./first_sync.ts";
 import { Housekeeping } from "./housekeeping.ts";
 
 /** How many handlers may be at work before the next response waits for them, by default. */
@@ -171,5 +170,70 @@ export class ClientCore {
     const supervisor = supervise(actors, { clock, deadline, log });
     if (feed !== undefined) feed.fails = (cause) => void supervisor.fail("store", cause);
     return supervisor;
+  }
+}
+
+/** One start's signal after the other. With the first, the log says it if the clock is wrong. */
+export class FirstSync {
+  readonly #http: Pick<HTTPAPI, typeof SKEW>;
+  readonly #log: Logger;
+  #isWarned = false;
+  #signal = Promise.withResolvers<void>();
+  #isSettled = false;
+
+  /**
+   * @param http Has seen the server's time, or not.
+   * @param log Gets the warning.
+   */
+  constructor(http: Pick<HTTPAPI, typeof SKEW>, log: Logger) {
+    this.#http = http;
+    this.#log = log;
+    this.#own();
+  }
+
+  /**
+   * Resolves when it has been handled; rejects if there won't be one. Unread, it causes no
+   * unhandled rejection.
+   */
+  get handled(): Promise<void> {
+    return this.#signal.promise;
+  }
+
+  /** Begins the next signal. */
+  begin(): void {
+    if (!this.#isSettled) return;
+    this.#signal = Promise.withResolvers();
+    this.#isSettled = false;
+    this.#own();
+  }
+
+  /** It has been handled. */
+  resolve(): void {
+    this.#warnOfClock();
+    this.#isSettled = true;
+    this.#signal.resolve();
+  }
+
+  /** There won't be any. Without effect if it has been handled. */
+  reject(reason: unknown): void {
+    this.#isSettled = true;
+    this.#signal.reject(reason);
+  }
+
+  /** What breaks by a wrong clock does not say so itself. A server may say anything, so nothing else comes of it. */
+  #warnOfClock(): void {
+    const skew = this.#http[SKEW];
+    const wrong = wrongBy(skew ?? 0);
+    if (this.#isWarned || wrong === undefined) return;
+    this.#isWarned = true;
+    this.#log.warn(
+      `The clock of this machine is ${wrong}: reminders and schedules come at a wrong time, and from ` +
+        "five minutes on requests to verify a device are ignored; set the clock",
+      { skew },
+    );
+  }
+
+  #own(): void {
+    this.#signal.promise.catch(() => {});
   }
 }

@@ -9,7 +9,7 @@ import type { CoreAPI, EncryptedRoomsAPI } from "../api/api.ts";
 import type { ShareReport } from "../crypto/sharing/mod.ts";
 import { AcceptedError, ServiceResponseError } from "../errors/service_response_error.ts";
 import { EncryptionError } from "../errors/encryption_error.ts";
-import { permanent } from "../errors/permanent.ts";
+import { permanent } from "../errors/matrix_error.ts";
 import { NotFoundError } from "../errors/request_errcodes.ts";
 import { checkSendOptions } from "../api/messages/mod.ts";
 import {

@@ -17,7 +17,7 @@ import type { MatrixEvent, MessageEvent } from "../types/events/event.ts";
 import type { RoomID, TransactionID, UserID } from "../types/ids.ts";
 import type { SyncCrypto } from "../actors/crypto/crypto.ts";
 import type { CryptoDoctorOptions, CryptoFinding } from "./crypto_findings.ts";
-import type { HistoryCrypto } from "./history/history.ts";
+import type { HistoryCrypto } from "./history.ts";
 import type { IdentityCrypto } from "./identity/identity.ts";
 import type { KeyBackup, KeyBackupMachine } from "./backup/backup.ts";
 import type { VerificationCrypto } from "./verification/verification.ts";

@@ -31,7 +31,7 @@ import {
   VERIFIED_OPTIONS,
 } from "./encryption_options.ts";
 import { EncryptionError } from "../errors/encryption_error.ts";
-import { permanent } from "../errors/permanent.ts";
+import { permanent } from "../errors/matrix_error.ts";
 import type { Membership } from "../types/enums.ts";
 import { noteEncryption } from "../types/events/encryption_info.ts";
 import type { MatrixEvent, MessageEvent } from "../types/events/event.ts";
@@ -39,7 +39,7 @@ import type { RoomID, UserID } from "../types/ids.ts";
 import { isJsonObject } from "../types/json.ts";
 import { KeyBackups } from "./backup/backup.ts";
 import type { CryptoMachine, EncryptOptions } from "./crypto.ts";
-import { DehydratedDevices } from "./dehydration/dehydration.ts";
+import { DehydratedDevices } from "./dehydration.ts";
 import {
   AccountIdentity,
   DeviceWarnings,
@@ -59,6 +59,8 @@ export {
 } from "./encryption_options.ts";
 export type { Crypto, CryptoMachine, EncryptOptions } from "./crypto.ts";
 export type { CryptoDoctorOptions, CryptoFinding, CryptoFindingCode } from "./crypto_findings.ts";
+export type { DehydrationOutcome } from "./dehydration.ts";
+export type { HistoryCrypto, HistoryShareReport } from "./history.ts";
 export type {
   ExportKeysOptions,
   ImportKeysOptions,
@@ -251,7 +253,7 @@ export class Encryption implements CryptoMachine, Lifecycle {
 
   readonly shareHistory: CryptoMachine["shareHistory"] = async (roomId, userId) => {
     await this.#begin();
-    const { shareHistory } = await import("./history/history.ts");
+    const { shareHistory } = await import("./history.ts");
     return await shareHistory(this.#engine, this.#client, { roomId, userId });
   };
 

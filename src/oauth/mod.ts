@@ -29,8 +29,13 @@ import { callSite, endOwnCode } from "../base/own_code.ts"; // first: bundles be
 
 export { OAuthError, type OAuthErrorInit } from "../errors/oauth_error.ts";
 export type { AccountManagementAction, AccountManagementOptions } from "./account_management.ts";
-export { type AuthorizationCodeLoginOptions, loginByAuthorizationCode } from "./code_grant.ts";
-export { type DeviceAuthorization, type DeviceCodeLoginOptions, loginByDeviceCode } from "./device_grant.ts";
+export {
+  type AuthorizationCodeLoginOptions,
+  type DeviceAuthorization,
+  type DeviceCodeLoginOptions,
+  loginByAuthorizationCode,
+  loginByDeviceCode,
+} from "./grants.ts";
 export { getAuthMetadata, type OAuthClientOptions, type OAuthServerOptions } from "./homeserver.ts";
 export type { OAuthLoginOptions } from "./login.ts";
 export type { AuthMetadata } from "./metadata.ts";

@@ -2,8 +2,7 @@
 
 import { assert, assertEquals } from "@std/assert";
 import type { PushCondition, PushRule, PushRuleset } from "@greenroom/matrix/types";
-import { evaluatePushRules, type PushFacts } from "../../src/types/push_rules.ts";
-import { matchesGlob } from "../../src/types/globs.ts";
+import { evaluatePushRules, matchesGlob, type PushFacts } from "../../src/types/push_rules.ts";
 
 const FACTS: PushFacts = { displayName: "Alice Smith", memberCount: 3, mayNotify: (way) => way === "room" };
 const EVENT = {

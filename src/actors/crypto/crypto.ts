@@ -13,7 +13,7 @@ import { RecentSet } from "../../base/recent_map.ts";
 import type { AnswerOutput, RecoveredEvent } from "../../crypto/megolm/mod.ts";
 import type { ShareReport } from "../../crypto/sharing/mod.ts";
 import { EncryptionError } from "../../errors/encryption_error.ts";
-import { permanent } from "../../errors/permanent.ts";
+import { permanent } from "../../errors/matrix_error.ts";
 import { InternalEventType } from "../../types/events/event_type.ts";
 import type { EventID, RoomID } from "../../types/ids.ts";
 import type { DispatcherHandlers } from "../dispatcher/dispatcher.ts";

@@ -7,8 +7,7 @@
 import type { StoreKey, StoreMutation } from "../../store/base/mod.ts";
 import type { StoredState } from "../../store/device/mod.ts";
 import type { EventID, RoomID } from "../../types/ids.ts";
-import { RoomPacks } from "./packed_state.ts";
-import { isPiece, lastOfEach, Pieces } from "./pieces.ts";
+import { isPiece, lastOfEach, Pieces, RoomPacks } from "./packed_state.ts";
 import type { PrunedRooms, StateQuery } from "./store_protocol.ts";
 import { set, type StoreWriter } from "./writer.ts";
 

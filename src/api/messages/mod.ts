@@ -11,11 +11,15 @@ export {
   delayedEventsAPI,
 } from "./delayed_events.ts";
 export {
+  type GetRelationsOptions,
+  type GetThreadsOptions,
+  type RelationsAPI,
+  relationsAPI,
   type SetThreadSubscriptionOptions,
   type ThreadSubscription,
   type ThreadSubscriptionsAPI,
   threadSubscriptionsAPI,
-} from "./thread_subscriptions.ts";
+} from "./relations.ts";
 export { type MatrixLink, matrixToUrl, matrixUri, parseMatrixLink } from "./matrix_link.ts";
 export {
   checkSendOptions,
@@ -32,12 +36,6 @@ export {
   type SetFullyReadMarkerOptions,
   type SetTypingOptions,
 } from "./receipts.ts";
-export {
-  type GetRelationsOptions,
-  type GetThreadsOptions,
-  type RelationsAPI,
-  relationsAPI,
-} from "./relations.ts";
 export { type ReportingAPI, reportingAPI, type ReportOptions } from "./reporting.ts";
 export {
   type HistoricProfile,

@@ -29,6 +29,8 @@ import { type Members, optional, text } from "../../types/checks/shape.ts";
 export {
   type GetEventContextOptions,
   type GetRoomSummaryOptions,
+  type MutualRoomsAPI,
+  mutualRoomsAPI,
   type RoomExtrasAPI,
   roomExtrasAPI,
   type UpgradeRoomOptions,
@@ -57,7 +59,6 @@ export {
   type RemoveRoomAliasOptions,
   type SearchUsersOptions,
 } from "./directory.ts";
-export { type MutualRoomsAPI, mutualRoomsAPI } from "./mutual_rooms.ts";
 export { type JoiningAPI, joiningAPI, type JoinRoomOptions, type KnockRoomOptions } from "./joining.ts";
 
 // Not repeated: a creation whose answer was lost would leave two rooms.

@@ -34,8 +34,7 @@ export {
   type Parameter,
   parsePattern,
 } from "./command.ts";
-export { type Arguments, argumentsOf } from "./arguments.ts";
-export { PillText } from "./pills.ts";
+export { type Arguments, argumentsOf, PillText } from "./arguments.ts";
 export {
   type ArgumentDescription,
   type ArgumentKind,

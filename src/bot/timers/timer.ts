@@ -1,13 +1,22 @@
 /**
  * A timer as it is stored, with its key, which begins with the time, so that the next one comes first; and the work
- * of timers: what is under way, and what has to be done again.
+ * of timers: what is under way, and what has to be done again. The times of schedules are read here, too.
  *
  * @module
  */
 
-import { type Client, type Clock, defineSession, MatrixRequestError, NetworkError } from "../../../mod.ts";
+import {
+  type Client,
+  type Clock,
+  defineSession,
+  MatrixRequestError,
+  NetworkError,
+  ValueError,
+} from "../../../mod.ts";
 import type { EventID, MemberEvent, RoomID, UserID } from "../../../types.ts";
 import { type ConversationEnding, isCutOff } from "../run/mod.ts";
+import { Cron } from "croner";
+import { inMilliseconds } from "../../base/duration.ts";
 
 /** An invitation that is accepted. */
 export interface Accepted {
@@ -199,5 +208,61 @@ export async function within(clock: Clock, ms: number, work: Promise<unknown>): 
     return await Promise.race([work.then(() => true), late]);
   } finally {
     ended.abort();
+  }
+}
+
+/** The shortest time between two of a schedule, in milliseconds. */
+const SHORTEST = 1_000;
+
+/**
+ * Reads when something is done: the multiples of a duration, as they are the same in each process; or as cron has it.
+ *
+ * @param pattern A duration, as text or in milliseconds; or five fields of cron, or six with seconds first:
+ *   minute, hour, day, month, weekday.
+ * @param timezone The IANA time zone of a pattern of cron, like `Europe/Rome`. Default: `UTC`.
+ * @returns The next time after a time.
+ * @throws {ValueError} If the pattern or the time zone can't be read.
+ */
+export function readTimes(pattern: string | number, timezone: string | undefined): (after: number) => number {
+  const length = inMilliseconds(pattern);
+  if (!(length >= SHORTEST)) {
+    if (typeof pattern === "string" && Number.isNaN(length)) return readCron(pattern, timezone ?? "UTC");
+    throw unreadable(`"${pattern}"`);
+  }
+  if (timezone !== undefined) {
+    throw new ValueError(
+      `Cannot schedule "${pattern}" in ${timezone}: a duration has no time zone; leave it out, or write the times as ` +
+        'cron does, like "0 9 * * *"',
+    );
+  }
+  return (after) => Math.floor(after / length + 1) * length;
+}
+
+function unreadable(what: string, cause?: unknown): ValueError {
+  return new ValueError(
+    `Cannot schedule ${what}: write it as a duration of a second or more, like "10m", or as cron does, like "0 9 * * *"`,
+    { cause },
+  );
+}
+
+function readCron(pattern: string, timezone: string): (after: number) => number {
+  checkZone(pattern, timezone);
+  try {
+    const cron = new Cron(pattern, { timezone, paused: true });
+    cron.nextRun(new Date(0)); // which reads the time zone
+    return (after) => cron.nextRun(new Date(after))?.getTime() ?? LAST;
+  } catch (cause) {
+    throw unreadable(timezone === "UTC" ? `"${pattern}"` : `"${pattern}" in ${timezone}`, cause);
+  }
+}
+
+function checkZone(pattern: string, timeZone: string): void {
+  try {
+    new Intl.DateTimeFormat("en", { timeZone });
+  } catch (cause) {
+    throw new ValueError(
+      `Cannot schedule "${pattern}": there is no time zone ${timeZone}; write it like Europe/Rome, or UTC`,
+      { cause },
+    );
   }
 }

@@ -22,8 +22,15 @@ import {
 } from "./timer.ts";
 import type { Reminders } from "./reminders.ts";
 
-export { type Accepted, type Due, isPassing, type Reminder, type TimerOf, within } from "./timer.ts";
-export { readTimes } from "./times.ts";
+export {
+  type Accepted,
+  type Due,
+  isPassing,
+  readTimes,
+  type Reminder,
+  type TimerOf,
+  within,
+} from "./timer.ts";
 export { type PendingReminder, Reminders, type RemindersAPI } from "./reminders.ts";
 
 const SCHEDULES = defineSession<{ next: number; pattern: string }>({

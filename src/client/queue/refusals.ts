@@ -11,8 +11,7 @@ import {
   IdentityChangedError,
   UnsupportedAlgorithmError,
 } from "../../errors/encryption_error.ts";
-import { ValueError } from "../../errors/matrix_error.ts";
-import { isPermanent } from "../../errors/permanent.ts";
+import { isPermanent, ValueError } from "../../errors/matrix_error.ts";
 import { MatrixRequestError } from "../../errors/request_error.ts";
 
 /** Statuses after which the same may be taken later: of a token that is replaced, and of a busy server. */

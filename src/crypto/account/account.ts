@@ -9,7 +9,7 @@ import type { Vodozemac } from "@greenroom/vodozemac-wasm";
 import { type Clock, elapsed } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
 import { EncryptionError } from "../../errors/encryption_error.ts";
-import { permanent } from "../../errors/permanent.ts";
+import { permanent } from "../../errors/matrix_error.ts";
 import type { DeviceKeys, KeysUploadRequest } from "../../types/api/device_keys.ts";
 import type { JsonObject } from "../../types/json.ts";
 import type { EngineAccount, OwnDevice } from "../context/context.ts";

@@ -8,7 +8,7 @@ import type { Clock } from "../../base/clock.ts";
 import { type StateEvent, SyncStream } from "../../types/events/event.ts";
 import { isUserId } from "../../types/identifiers.ts";
 import { EncryptionError } from "../../errors/encryption_error.ts";
-import { permanent } from "../../errors/permanent.ts";
+import { permanent } from "../../errors/matrix_error.ts";
 import { EncryptionAlgorithm } from "../../types/enums.ts";
 import type { RoomID, UserID } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";

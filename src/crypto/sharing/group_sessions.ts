@@ -19,7 +19,7 @@ import {
   type RoomSettings,
 } from "./outbound_record.ts";
 import { EncryptionError, EventTooLargeError } from "../../errors/encryption_error.ts";
-import { permanent } from "../../errors/permanent.ts";
+import { permanent } from "../../errors/matrix_error.ts";
 import type { RoomEncryptedContent } from "../../types/content/encryption_content.ts";
 import type { RelatesTo } from "../../types/content/message_content.ts";
 import { EncryptionAlgorithm } from "../../types/enums.ts";

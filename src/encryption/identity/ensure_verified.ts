@@ -21,7 +21,14 @@ import {
   type SecretStorageUnlock,
   unlockOf,
 } from "../secrets/secrets.ts";
-import { assertSigning, hasSeeds, readSeeds, wipe, writeSeeds } from "./identity_secrets.ts";
+import {
+  assertSigning,
+  hasSeeds,
+  type IdentityCall,
+  readSeeds,
+  wipe,
+  writeSeeds,
+} from "./identity_secrets.ts";
 import {
   finishReset,
   isPublished,
@@ -30,7 +37,6 @@ import {
   otherIdentity,
   pendingKey,
 } from "./new_identity.ts";
-import type { IdentityCall } from "./identity_call.ts";
 
 /**
  * How often it looks again, while the stored private keys are not those of the identity: so it is

@@ -10,9 +10,9 @@ import { Turns } from "../../base/runs.ts";
 import type { AskedSecrets } from "../../crypto/secret_requests/secret_requests.ts";
 import type { KeyBackupMachine } from "../backup/backup.ts";
 import type { CryptoDoctorOptions, CryptoFinding } from "../crypto_findings.ts";
-import type { DehydratedDevices } from "../dehydration/dehydration.ts";
+import type { DehydratedDevices } from "../dehydration.ts";
 import { type EarlyReads, IdentityRequests } from "./identity_requests.ts";
-import type { IdentityCall, IdentityTools } from "./identity_call.ts";
+import type { IdentityCall, IdentityTools } from "./identity_secrets.ts";
 import type { EnsureVerifiedOptions, ResetIdentityOptions, VerificationReport } from "./identity_crypto.ts";
 import type { OwnHealth } from "../../crypto/engine/engine.ts";
 import type { Logger } from "../../base/log.ts";
@@ -143,7 +143,7 @@ export class AccountIdentity {
     api: EncryptedClient["api"],
     start: Pick<IdentityTools, "isAsked" | "early"> = {},
   ): Promise<IdentityCall> {
-    const { IdentityCall } = await import("./identity_call.ts");
+    const { IdentityCall } = await import("./identity_secrets.ts");
     const { backup, dehydration } = this.#machines;
     return new IdentityCall(this.#engine, { identity: this.#requests, api, backup, dehydration, ...start });
   }

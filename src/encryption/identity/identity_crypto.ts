@@ -8,7 +8,7 @@
  */
 
 import type { Authentication } from "../../api/account/account.ts";
-import type { DehydrationOutcome } from "../dehydration/dehydration.ts";
+import type { DehydrationOutcome } from "../dehydration.ts";
 import type { KeyBackupOutcome } from "../backup/backup.ts";
 import type { ComparedDevice, ComparedIdentity, UserIdentity } from "../../crypto/devices/mod.ts";
 import type { AskedSecrets } from "../../crypto/secret_requests/secret_requests.ts";

@@ -22,8 +22,14 @@ import {
   type SecretStorageUnlock,
   unlockOf,
 } from "../secrets/secrets.ts";
-import type { IdentityCall } from "./identity_call.ts";
-import { assertNoSeeds, isWhole, readSeeds, wipe, writeSeeds } from "./identity_secrets.ts";
+import {
+  assertNoSeeds,
+  type IdentityCall,
+  isWhole,
+  readSeeds,
+  wipe,
+  writeSeeds,
+} from "./identity_secrets.ts";
 
 /** A secret storage that belongs to its owner already. */
 const KEPT = { onRecoveryKey: () => {} };

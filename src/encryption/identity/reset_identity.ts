@@ -14,9 +14,8 @@ import { MatrixRequestError } from "../../errors/request_error.ts";
 import { ValueError } from "../../errors/matrix_error.ts";
 import { AccountSecrets, unlockOf } from "../secrets/secrets.ts";
 import { ensureVerified } from "./ensure_verified.ts";
-import { wipe } from "./identity_secrets.ts";
+import { type IdentityCall, wipe } from "./identity_secrets.ts";
 import { authenticationOf, handedOut, newStorage } from "./new_identity.ts";
-import type { IdentityCall } from "./identity_call.ts";
 
 /** It is to replace one that is published. */
 const REPLACES = { replaces: true } as const;

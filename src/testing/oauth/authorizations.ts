@@ -10,9 +10,14 @@
 import { ValueError } from "../../errors/matrix_error.ts";
 import type { IdGenerator } from "../homeserver_options.ts";
 import type { User } from "../users/mod.ts";
-import { type OAuthClient, type OAuthClients, redirectUriOf } from "./clients.ts";
-import { OAuthRefusal, refusal } from "./refusal.ts";
-import { problemOf } from "./scope.ts";
+import {
+  type OAuthClient,
+  type OAuthClients,
+  OAuthRefusal,
+  problemOf,
+  redirectUriOf,
+  refusal,
+} from "./clients.ts";
 import { invalidGrant } from "./tokens.ts";
 
 /** What a client asks a person for. */

@@ -1,5 +1,6 @@
 /**
- * Registered clients, with the checks of the policy that the Matrix Authentication Service has by default.
+ * Registered clients and what they may ask for, with the checks of the policy that the Matrix Authentication
+ * Service has by default; and how it refuses.
  *
  * @see {@link https://www.rfc-editor.org/rfc/rfc7591 | RFC 7591}
  * @see {@link https://spec.matrix.org/v1.16/client-server-api/#client-registration | Client registration}
@@ -9,8 +10,7 @@
 
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import type { IdGenerator } from "../homeserver_options.ts";
-import { canonicalJson, stringAt } from "../json/json.ts";
-import { OAuthRefusal, refusal } from "./refusal.ts";
+import { canonicalJson, Failure, stringAt } from "../json/json.ts";
 
 /** The grant type for devices that have no browser. */
 export const DEVICE_CODE = "urn:ietf:params:oauth:grant-type:device_code";
@@ -153,3 +153,57 @@ export function readMetadata(value: unknown): JsonObject {
   if (!isJsonObject(value)) throw invalid("The metadata of a client must be a JSON object");
   return value;
 }
+
+/** Both spellings, with what stands behind them. */
+const MATRIX =
+  /^urn:matrix:(?:org\.matrix\.msc2967\.)?client:(?:(api:\*)|device:([A-Za-z0-9._~!$&'()*+,;=:@/-]{10,}))$/;
+const UNSTABLE = "urn:matrix:org.matrix.msc2967.client:";
+const STABLE = "urn:matrix:client:";
+const OTHERS: ReadonlySet<string> = new Set(["openid", "email"]);
+
+/** The scopes of a text. */
+function scopesOf(scope: string): readonly string[] {
+  return scope.split(" ").filter((part) => part !== "");
+}
+
+export function deviceOf(scope: string): string | undefined {
+  return scopesOf(scope).map((part) => MATRIX.exec(part)?.[2]).find((id) => id !== undefined);
+}
+
+/** Why nobody can approve a scope, as the policy of the Matrix Authentication Service has it. */
+export function problemOf(scope: string): string | undefined {
+  const parts = scopesOf(scope);
+  const strange = parts.find((part) => !MATRIX.test(part) && !OTHERS.has(part));
+  if (strange !== undefined) return `scope '${strange}' not allowed`;
+  const matrix = parts.map((part) => MATRIX.exec(part)).filter((match) => match !== null);
+  const devices = matrix.filter((match) => match[2] !== undefined);
+  if (devices.length > 1) return "only one device scope is allowed at a time";
+  if (devices.length > 0 && !matrix.some((match) => match[1] !== undefined)) {
+    return "device scopes are only allowed when the client-server API scope is requested";
+  }
+  const [unstable, stable] = [UNSTABLE, STABLE].map((start) => parts.some((part) => part.startsWith(start)));
+  return unstable && stable ? "request cannot mix unstable and stable scopes" : undefined;
+}
+
+/** Whether a scope allows to use the client-server API. */
+export function allowsApi(scope: string): boolean {
+  return scopesOf(scope).some((part) => MATRIX.exec(part)?.[1] !== undefined);
+}
+
+/** A refusal of the authorization server. */
+export class OAuthRefusal extends Failure {
+  override readonly body: JsonObject;
+
+  /** Makes a refusal. */
+  constructor(status: number, error: string, description: string) {
+    super(status, error, description, { headers: NO_STORE });
+    this.body = { error, error_description: description };
+  }
+}
+
+/** What keeps an answer out of caches. */
+export const NO_STORE: Readonly<Record<string, string>> = { "cache-control": "no-store", pragma: "no-cache" };
+
+/** 400, as most refusals are. */
+export const refusal = (error: string, description: string): OAuthRefusal =>
+  new OAuthRefusal(400, error, description);

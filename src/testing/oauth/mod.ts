@@ -5,5 +5,4 @@
  */
 
 export { OAuthServer } from "./oauth_server.ts";
-export { readMetadata } from "./clients.ts";
-export { NO_STORE, refusal } from "./refusal.ts";
+export { NO_STORE, readMetadata, refusal } from "./clients.ts";

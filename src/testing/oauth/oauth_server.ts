@@ -25,14 +25,21 @@ import {
   refusalOf,
   requireApprovable,
 } from "./authorizations.ts";
-import { DEVICE_CODE, type OAuthClient, OAuthClients, requireGrantType } from "./clients.ts";
+import {
+  allowsApi,
+  DEVICE_CODE,
+  deviceOf,
+  type OAuthClient,
+  OAuthClients,
+  OAuthRefusal,
+  refusal,
+  requireGrantType,
+} from "./clients.ts";
 import type {
   AuthorizationServer,
   AuthorizationServerOptions,
   PendingAuthorization,
 } from "../authorization_server.ts";
-import { OAuthRefusal, refusal } from "./refusal.ts";
-import { allowsApi, deviceOf } from "./scope.ts";
 import { OAuthTokens } from "./tokens.ts";
 
 /** The homeserver that it belongs to. */

@@ -13,7 +13,7 @@ import type { UserID } from "../../types/ids.ts";
 import type { IdGenerator } from "../homeserver_options.ts";
 import { Failure } from "../json/json.ts";
 import type { Device, Session, User } from "../users/mod.ts";
-import { OAuthRefusal, refusal } from "./refusal.ts";
+import { OAuthRefusal, refusal } from "./clients.ts";
 
 /** For how long Synapse believes what it was answered about an access token, in milliseconds. */
 const BELIEVED = 120_000;

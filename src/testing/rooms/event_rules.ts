@@ -7,11 +7,11 @@
  * @module
  */
 
-import { matchesGlob } from "../../types/globs.ts";
+import { matchesGlob } from "../../types/push_rules.ts";
 import type { RoomID, UserID } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import { badJson, canonicalJson, Failure, forbidden, invalidParam, refused } from "../json/json.ts";
-import { flattenLevels, NAMED_LEVELS } from "./power_levels.ts";
+import { flattenLevels, NAMED_LEVELS } from "./room_version.ts";
 import type { Room } from "./room.ts";
 import type { EventDraft } from "./room_event.ts";
 

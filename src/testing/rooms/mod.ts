@@ -25,7 +25,14 @@ export {
   threadOf,
   type Viewer,
 } from "./format_event.ts";
-export { PowerLevels } from "./power_levels.ts";
+export {
+  DEFAULT_ROOM_VERSION,
+  PowerLevels,
+  redactedContent,
+  redactedId,
+  ROOM_VERSIONS,
+  type RoomVersion,
+} from "./room_version.ts";
 export { receiptContent, Room } from "./room.ts";
 export {
   type EventDraft,
@@ -36,10 +43,3 @@ export {
   relationOf,
   type RoomEvent,
 } from "./room_event.ts";
-export {
-  DEFAULT_ROOM_VERSION,
-  redactedContent,
-  redactedId,
-  ROOM_VERSIONS,
-  type RoomVersion,
-} from "./room_version.ts";

@@ -9,9 +9,8 @@
 import type { EventID, RoomID, UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
 import { stringAt } from "../json/json.ts";
-import { PowerLevels } from "./power_levels.ts";
+import { PowerLevels, type RoomVersion } from "./room_version.ts";
 import { firstAfter, membershipOf, Relations, type RoomEvent } from "./room_event.ts";
-import type { RoomVersion } from "./room_version.ts";
 
 export class Room {
   readonly id: RoomID;

@@ -22,9 +22,8 @@ import {
   User,
 } from "../users/mod.ts";
 import { Appservices } from "./appservices.ts";
-import { DelayedEvents } from "./delayed_events.ts";
+import { DelayedEvents, Stream } from "./stream.ts";
 import { MediaStore } from "./media_store.ts";
-import { Stream } from "./stream.ts";
 
 /** What can be set about a homeserver, with every default filled in; without the last two it sends nothing. */
 type Settings =

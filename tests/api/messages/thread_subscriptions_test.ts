@@ -1,5 +1,5 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { threadSubscriptionsAPI } from "../../../src/api/messages/thread_subscriptions.ts";
+import { threadSubscriptionsAPI } from "../../../src/api/messages/relations.ts";
 import { UnrecognizedError } from "../../../src/errors/request_errcodes.ts";
 import { inTurn, refusal, scripted } from "../../support/scripted_fetch.ts";
 

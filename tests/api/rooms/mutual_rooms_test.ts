@@ -1,5 +1,5 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { mutualRoomsAPI } from "../../../src/api/rooms/mutual_rooms.ts";
+import { mutualRoomsAPI } from "../../../src/api/rooms/room_extras.ts";
 import { ServiceResponseError } from "../../../src/errors/service_response_error.ts";
 import { inTurn, type Rule, scripted } from "../../support/scripted_fetch.ts";
 

@@ -7,7 +7,7 @@ import {
   type DehydrationAPI,
   ensureDehydrated,
   type ShownIdentity,
-} from "../../../src/encryption/dehydration/ensure_dehydrated.ts";
+} from "../../../src/encryption/ensure_dehydrated.ts";
 import { recordingLogger } from "../../actors/kernel/support.ts";
 import { ALICE, KEY } from "../identity/scene.ts";
 

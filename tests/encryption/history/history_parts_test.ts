@@ -8,7 +8,7 @@ import type { EngineRunner } from "../../../src/actors/crypto/crypto.ts";
 import { RESTART_DELAY } from "../../../src/api/http/mod.ts";
 import { MAX_BUNDLED } from "../../../src/crypto/history/key_bundle.ts";
 import type { ExportedSession } from "../../../src/crypto/megolm/room_key.ts";
-import { type HistoryClient, shareHistory } from "../../../src/encryption/history/history.ts";
+import { type HistoryClient, shareHistory } from "../../../src/encryption/history.ts";
 import { answeredBy } from "../../support/answered_by.ts";
 import { recordingLogger } from "../../actors/kernel/support.ts";
 

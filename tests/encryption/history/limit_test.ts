@@ -1,7 +1,7 @@
 /** How much of the history of a room is shared. */
 
 import { assertEquals } from "@std/assert";
-import { type HistoryClient, shareHistory } from "../../../src/encryption/history/history.ts";
+import { type HistoryClient, shareHistory } from "../../../src/encryption/history.ts";
 import type { EngineRunner } from "../../../src/actors/crypto/crypto.ts";
 import { recordingLogger } from "../../actors/kernel/support.ts";
 import { GUEST } from "./scene.ts";

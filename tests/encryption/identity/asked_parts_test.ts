@@ -6,10 +6,13 @@ import { NetworkError, SecretStorageError } from "@greenroom/matrix/errors";
 import type { EngineRunner } from "../../../src/actors/crypto/crypto.ts";
 import type { AllAPI } from "../../../src/api/api.ts";
 import { ensureVerified } from "../../../src/encryption/identity/ensure_verified.ts";
-import type { IdentityCall } from "../../../src/encryption/identity/identity_call.ts";
+import {
+  firstReads,
+  type IdentityCall,
+  laterReads,
+} from "../../../src/encryption/identity/identity_secrets.ts";
 import { DeviceWarnings } from "../../../src/encryption/identity/identity.ts";
 import { EarlyReads, IdentityRequests } from "../../../src/encryption/identity/identity_requests.ts";
-import { firstReads, laterReads } from "../../../src/encryption/identity/identity_secrets.ts";
 import { UserTrust } from "../../../src/encryption/identity/user_trust.ts";
 import { recordingLogger } from "../../actors/kernel/support.ts";
 import { answeredBy } from "../../support/answered_by.ts";

@@ -12,8 +12,13 @@ import { openerOf } from "../../../src/crypto/engine/engine.ts";
 import { Doctor } from "../../../src/encryption/identity/doctor.ts";
 import { EarlyReads, IdentityRequests } from "../../../src/encryption/identity/identity_requests.ts";
 import { ensureVerified } from "../../../src/encryption/identity/ensure_verified.ts";
-import { firstReads, hasSeeds, isWhole } from "../../../src/encryption/identity/identity_secrets.ts";
-import { IdentityCall, type IdentityTools } from "../../../src/encryption/identity/identity_call.ts";
+import {
+  firstReads,
+  hasSeeds,
+  IdentityCall,
+  type IdentityTools,
+  isWhole,
+} from "../../../src/encryption/identity/identity_secrets.ts";
 import type { EncryptedClient, EngineRunner } from "../../../src/actors/crypto/crypto.ts";
 import type { AllAPI } from "../../../src/api/api.ts";
 import type { SecretStorageUnlock } from "../../../src/encryption/secrets/account_secrets.ts";

@@ -12,7 +12,7 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { Client, type ClientOptions, type EncryptionOptions } from "@greenroom/matrix";
 import { EncryptionError } from "@greenroom/matrix/errors";
 import type { RoomID, UserID } from "@greenroom/matrix/types";
-import { ghostEncryption } from "../../../../src/appservice/ghost_encryption.ts";
+import { ghostEncryption } from "../../../../src/appservice/ghosts.ts";
 import { type AppserviceScene, appserviceScene } from "../../../appservice/scene.ts";
 import { ENCRYPTED } from "../../../client/support/encrypted_room.ts";
 import { heard } from "../../../client/support/stage.ts";

@@ -8,9 +8,9 @@
  * @module
  */
 
-import { type Client, defineSession, type HandlerContext } from "../../../mod.ts";
-import type { UserID } from "../../../types.ts";
-import type { KeptEvent, Step, Wait } from "../run/mod.ts";
+import { type Client, defineSession, type HandlerContext } from "../../mod.ts";
+import type { UserID } from "../../types.ts";
+import type { KeptEvent, Step, Wait } from "./run/mod.ts";
 
 /** A conversation that waits. */
 export interface ConversationRecord {

@@ -4,9 +4,9 @@
  * @module
  */
 
-import type { EngineRunner } from "../../actors/crypto/crypto.ts";
-import { elapsed } from "../../base/clock.ts";
-import type { SecretKeeper } from "../backup/backup.ts";
+import type { EngineRunner } from "../actors/crypto/crypto.ts";
+import { elapsed } from "../base/clock.ts";
+import type { SecretKeeper } from "./backup/backup.ts";
 import type { DehydrationAPI, DehydrationOutcome, ShownIdentity } from "./ensure_dehydrated.ts";
 
 export type { DehydrationOutcome } from "./ensure_dehydrated.ts";

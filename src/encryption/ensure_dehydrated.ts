@@ -8,28 +8,28 @@
  * @module
  */
 
-import type { CryptoHandlers, EngineRunner } from "../../actors/crypto/crypto.ts";
-import { ActorError, type ActorRef, ActorStoppedError } from "../../actors/kernel/mod.ts";
-import type { SecretKeeper } from "../backup/backup.ts";
-import { elapsed } from "../../base/clock.ts";
+import type { CryptoHandlers, EngineRunner } from "../actors/crypto/crypto.ts";
+import { ActorError, type ActorRef, ActorStoppedError } from "../actors/kernel/mod.ts";
+import type { SecretKeeper } from "./backup/backup.ts";
+import { elapsed } from "../base/clock.ts";
 import {
   type DehydrationState,
   PICKLE_KEY_SECRETS,
   type ReadingState,
   type RehydratedOutput,
   type RehydratedPage,
-} from "../../crypto/dehydration/dehydration.ts";
-import { isOwnDehydrated } from "../../crypto/devices/mod.ts";
-import { ForbiddenError, undefinedIfNotFound, UnrecognizedError } from "../../errors/request_errcodes.ts";
-import { SecretStorageError } from "../../errors/secret_storage_error.ts";
+} from "../crypto/dehydration/dehydration.ts";
+import { isOwnDehydrated } from "../crypto/devices/mod.ts";
+import { ForbiddenError, undefinedIfNotFound, UnrecognizedError } from "../errors/request_errcodes.ts";
+import { SecretStorageError } from "../errors/secret_storage_error.ts";
 import type {
   DehydratedDevice,
   DehydratedDeviceEvents,
   DehydratedDeviceUpload,
-} from "../../types/api/device_keys.ts";
-import type { DeviceID } from "../../types/ids.ts";
-import type { AllAPI } from "../../api/api.ts";
-import type { OwnIdentityState } from "../../crypto/engine/engine.ts";
+} from "../types/api/device_keys.ts";
+import type { DeviceID } from "../types/ids.ts";
+import type { AllAPI } from "../api/api.ts";
+import type { OwnIdentityState } from "../crypto/engine/engine.ts";
 
 /** How old a device may be, in milliseconds: its one-time keys are used up by and by. */
 const LIFETIME = 7 * 86_400_000;

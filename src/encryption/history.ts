@@ -5,24 +5,24 @@
  * @module
  */
 
-import type { RoomID, UserID } from "../../types/ids.ts";
-import { RESTART_DELAY } from "../../api/http/mod.ts";
-import type { EngineRunner } from "../../actors/crypto/crypto.ts";
-import type { AllAPI } from "../../api/api.ts";
+import type { RoomID, UserID } from "../types/ids.ts";
+import { RESTART_DELAY } from "../api/http/mod.ts";
+import type { EngineRunner } from "../actors/crypto/crypto.ts";
+import type { AllAPI } from "../api/api.ts";
 import { concat } from "@std/bytes/concat";
-import { encryptAttachment } from "../../crypto/attachments/attachments.ts";
+import { encryptAttachment } from "../crypto/attachments/attachments.ts";
 import {
   bundleOf,
   type HistoryRecipients,
   isBundled,
   type KeyBundle,
   MAX_BUNDLED,
-} from "../../crypto/history/history.ts";
-import type { ExportedSession, SessionQuery } from "../../crypto/megolm/mod.ts";
-import { isHistoryShared } from "../../crypto/sharing/mod.ts";
-import { NotFoundError } from "../../errors/request_errcodes.ts";
-import { MalformedContentError } from "../../errors/matrix_error.ts";
-import type { EncryptedFile } from "../../types/content/file_info.ts";
+} from "../crypto/history/history.ts";
+import type { ExportedSession, SessionQuery } from "../crypto/megolm/mod.ts";
+import { isHistoryShared } from "../crypto/sharing/mod.ts";
+import { NotFoundError } from "../errors/request_errcodes.ts";
+import { MalformedContentError } from "../errors/matrix_error.ts";
+import type { EncryptedFile } from "../types/content/file_info.ts";
 
 /** What has become of the history of a room. */
 export interface HistoryShareReport {

@@ -9,8 +9,8 @@
  * @module
  */
 
-import type { Client, HandlerContext } from "../../../mod.ts";
-import type { RoomID } from "../../../types.ts";
+import type { Client, HandlerContext } from "../../mod.ts";
+import type { RoomID } from "../../types.ts";
 import {
   type Answer,
   type BotSessions,
@@ -35,8 +35,8 @@ import {
   type Wait,
   type WaitEntry,
   Waits,
-} from "../run/mod.ts";
-import type { Timers } from "../timers/timers.ts";
+} from "./run/mod.ts";
+import type { Timers } from "./timers/timers.ts";
 import {
   type ConversationRecord,
   CONVERSATIONS,
