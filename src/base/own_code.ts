@@ -20,7 +20,7 @@ export interface CallSite {
   stack?: string;
 }
 
-const FRAME = /^ +at (?:.*[ (])?((?:file|https?):\/\/[^\s()]+):(\d+):(\d+)\)?$/gm;
+const FRAME = /^ +at (?:.*[ (])?((?:file|https?|blob):[^\s()]+):(\d+):(\d+)\)?$/gm;
 /** Libraries, of Greenroom and of applications. */
 const LIBRARY = /\/node_modules\/|\/deno\/npm\//;
 /** The end of this module's address, unless it is in a bundle. */

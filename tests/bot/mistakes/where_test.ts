@@ -48,6 +48,19 @@ for (const [what, { run, says }] of Object.entries(FAILURES)) {
   });
 }
 
+Deno.test("The log of a handler says its line too if its module is a blob", async () => {
+  const code = "export const handler = () => {\n  throw new Error('in a blob');\n};";
+  const address = URL.createObjectURL(new Blob([code], { type: "text/javascript" }));
+  const { handler } = await import(address);
+  URL.revokeObjectURL(address);
+  await using tester = trying((bot) => void bot.command("go", handler));
+  const room = await tester.room("alice");
+  await room.say("!go");
+  await tester.until(() => tester.logged.some((line) => /failed/.test(line)), "It was to be logged");
+  const line = tester.logged.find((line) => /failed/.test(line)) ?? "";
+  assertMatch(line, /at: "blob:[^"]*:2:\d+"/);
+});
+
 Deno.test("A text that can't be sent rejects, so that .catch() gets it, in contexts and outside", async () => {
   await using tester = trying((bot) => {
     bot.command(
