@@ -7,38 +7,16 @@
 
 import * as matrix from "@greenroom/matrix";
 import { BotTester } from "@greenroom/matrix/testing";
-import type { JsonObject, RoomID } from "@greenroom/matrix/types";
+import type { JsonObject, RoomID, UserID } from "@greenroom/matrix/types";
 import { testedBot } from "./evaluate.ts";
+import { Failures, lineOf, placed } from "./failures.ts";
+import { type Line, linesOf, POLL, type ReadEvent } from "./lines.ts";
 
-/** A line of the chat. */
-export interface Line {
-  id: string;
-  /** Whether the bot said it. */
-  isBot: boolean;
-  text: string;
-  html: string | undefined;
-  reactions: string[];
-  /** The answers of a poll to choose from. */
-  choices: { id: string; text: string }[];
-  /** The beginning of what the homeserver has of it, if it is encrypted. */
-  sealed: string | undefined;
-}
-
-const POLL = "org.matrix.msc3381.poll.start";
-
-// deno-lint-ignore no-explicit-any -- contents of events, of which only what is shown is looked at
-type Content = any;
-
-/** What a user reads. */
-interface ReadEvent {
-  event_id: string;
-  type: string;
-  sender: string;
-  content: Content;
-}
+export { Windows } from "./windows.ts";
 
 /** The user who talks to the bot, in a room of the two. */
 interface User extends AsyncDisposable {
+  readonly id: UserID;
   readonly room: RoomID;
   readonly events: readonly ReadEvent[];
   send(type: string, content: JsonObject): Promise<unknown>;
@@ -47,6 +25,7 @@ interface User extends AsyncDisposable {
 async function plainUser(tester: BotTester): Promise<User> {
   const room = await tester.room("you");
   return {
+    id: tester.userId("you"),
     room: room.id,
     get events() {
       return room.view().messages;
@@ -92,6 +71,7 @@ async function encryptedUser(tester: BotTester): Promise<User> {
     "The bot was to join, and has not",
   );
   return {
+    id: userId,
     room,
     events,
     send: (type, content) => client.sendMessageEvent(room, type, content),
@@ -104,11 +84,16 @@ async function encryptedUser(tester: BotTester): Promise<User> {
 
 /** A chat between a user and the bot that a text makes. */
 export class Playground implements AsyncDisposable {
+  /** The line of a text at which an error arose. */
+  static readonly lineOf: typeof lineOf = lineOf;
   readonly #tester: BotTester;
   readonly #user: User;
   readonly #text: { now: string };
+  /** What went wrong in its handlers. */
+  readonly failures: Failures;
 
-  private constructor(tester: BotTester, user: User, text: { now: string }) {
+  private constructor(tester: BotTester, user: User, text: { now: string; failures: Failures }) {
+    this.failures = text.failures;
     this.#tester = tester;
     this.#user = user;
     this.#text = text;
@@ -119,7 +104,7 @@ export class Playground implements AsyncDisposable {
     code: string,
     options: { encrypted: boolean },
   ): Promise<Playground> {
-    const text = { now: code };
+    const text = { now: code, failures: new Failures() };
     const tester = new BotTester((tested) => testedBot(text, tested));
     const user = await (options.encrypted ? encryptedUser(tester) : plainUser(tester));
     return new Playground(tester, user, text);
@@ -154,61 +139,19 @@ export class Playground implements AsyncDisposable {
     return this.#tester.clock.now();
   }
 
-  /** What the bot has logged. */
+  /** What the bot has logged, with the lines of its text. */
   get logged(): readonly string[] {
-    return this.#tester.logged;
+    return this.#tester.logged.map(placed);
   }
 
-  /** What the chat shows, with edits and reactions applied. */
+  /** What the chat shows. */
   get lines(): Line[] {
-    const lines = new Map<string, Line>();
-    for (const { event_id: id, type, sender, content } of this.#user.events) {
-      const isBot = sender === this.#tester.mxid;
-      const { rel_type, event_id: related, key } = content["m.relates_to"] ??
-        {};
-      const target = lines.get(related);
-      if (type === "m.reaction") target?.reactions.push(String(key));
-      else if (
-        type === "m.room.message" && rel_type === "m.replace" && target
-      ) {
-        Object.assign(target, textOf(content["m.new_content"]));
-      } else if (type === "m.room.message" || type === POLL) {
-        const shown = type === POLL ? pollOf(content) : { ...textOf(content), choices: [] };
-        lines.set(id, {
-          id,
-          isBot,
-          ...shown,
-          reactions: [],
-          sealed: this.#sealed(id),
-        });
-      }
-    }
-    return [...lines.values()];
+    const { id: user, room, events } = this.#user;
+    return linesOf(events, { user, room, homeserver: this.#tester.homeserver });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#user[Symbol.asyncDispose]();
     await this.#tester[Symbol.asyncDispose]();
   }
-
-  #sealed(id: string): string | undefined {
-    const event = this.#tester.homeserver.room(this.#user.room).messages.find((
-      { event_id },
-    ) => event_id === id);
-    return event?.type === "m.room.encrypted" ? String(event.content.ciphertext).slice(0, 24) : undefined;
-  }
-}
-
-function textOf(content: Content): Pick<Line, "text" | "html"> {
-  return { text: String(content?.body ?? ""), html: content?.formatted_body };
-}
-
-function pollOf(content: Content): Pick<Line, "text" | "html" | "choices"> {
-  const { question, answers } = content[POLL];
-  const wordsOf = (part: Content): string => String(part["org.matrix.msc1767.text"] ?? part.body ?? "");
-  const choices = answers.map((answer: Content) => ({
-    id: String(answer.id),
-    text: wordsOf(answer),
-  }));
-  return { text: wordsOf(question), html: undefined, choices };
 }

@@ -1,16 +1,21 @@
 /**
- * Makes a bot of the text that is typed into the page: `Bot.fromEnv()` finds the page's homeserver.
+ * Evaluates the text that is typed into the page: what it imports is what the page has loaded already,
+ * and `Bot.fromEnv()` finds the page's homeserver. An error says at which line of the text it arose.
  *
  * @module
  */
 
 import * as matrix from "@greenroom/matrix";
 import * as kit from "@greenroom/matrix/bot";
+import * as errors from "@greenroom/matrix/errors";
 import type { TestedBot, TestedBotOptions } from "@greenroom/matrix/testing";
+import type { Failures } from "./failures.ts";
+import { placeOfMistake } from "./place_of_mistake.js";
 
-/** The bot of one evaluation of the text: `Bot.fromEnv()` makes it, and `bot.start()` begins it. */
+/** One evaluation of the text. */
 interface Evaluation {
-  options: TestedBotOptions;
+  /** What bots of the text are made with. */
+  options?: TestedBotOptions;
   begun: PromiseWithResolvers<kit.Bot>;
   ended: PromiseWithResolvers<void>;
 }
@@ -36,76 +41,89 @@ class PlaygroundBot extends kit.Bot {
   }
 }
 
-const MODULES = {
+const PACKAGE: Modules = {
   "@greenroom/matrix": matrix,
   "@greenroom/matrix/bot": { ...kit, Bot: PlaygroundBot },
+  "@greenroom/matrix/errors": errors,
 };
 const SHARED = Symbol.for("@greenroom/matrix playground");
-(globalThis as Record<symbol, unknown>)[SHARED] = MODULES;
+
+/** What a text may import, by name. */
+type Modules = Record<string, Record<string, unknown>>;
 
 function blobOf(text: string): string {
   return URL.createObjectURL(new Blob([text], { type: "text/javascript" }));
 }
 
-/** Modules that hand on what is loaded already, for the text to import. */
-const addresses = new Map(
-  Object.entries(MODULES).map(([name, exported]) => {
-    const shared = `globalThis[Symbol.for("@greenroom/matrix playground")][${JSON.stringify(name)}]`;
-    return [
-      name,
-      blobOf(
-        `export const { ${Object.keys(exported).join(", ")} } = ${shared};`,
-      ),
-    ];
-  }),
-);
+/** Makes modules that hand on what is loaded already, for the text to import. */
+function addressesOf(modules: Modules): Map<string, string> {
+  (globalThis as Record<symbol, unknown>)[SHARED] = modules;
+  return new Map(
+    Object.entries(modules).map(([name, exported]) => {
+      const shared = `globalThis[Symbol.for("@greenroom/matrix playground")][${JSON.stringify(name)}]`;
+      return [name, blobOf(`export const { ${Object.keys(exported).join(", ")} } = ${shared};`)];
+    }),
+  );
+}
 
-/** Evaluates the text, up to `bot.start()`. */
-async function evaluate(
-  text: string,
-  evaluation: Evaluation,
-): Promise<kit.Bot> {
+/** Evaluates the text as a module. */
+export async function evaluate(text: string, modules: Modules = {}): Promise<void> {
+  const addresses = addressesOf({ ...PACKAGE, ...modules });
   const code = text.replaceAll(
     /(\bfrom\s*|\bimport\s*)(["'])([^"'\n]+)\2/g,
-    (_, before: string, quote: string, name: string) => {
+    (_all, before: string, quote: string, name: string, at: number) => {
       const address = addresses.get(name);
-      if (address === undefined) {
-        throw new Error(
-          `Only ${[...addresses.keys()].join(" and ")} can be imported here`,
-        );
-      }
-      return before + quote + address + quote;
+      if (address !== undefined) return before + quote + address + quote;
+      const names = [...addresses.keys()];
+      const last = names.pop();
+      throw Object.assign(
+        new TypeError(`Only ${names.join(", ")} and ${last} can be imported here`),
+        { stack: `blob:text:${text.slice(0, at).split("\n").length}:1` },
+      );
     },
   );
   const address = blobOf(code);
-  current = evaluation;
-  const running = import(address).then(() => {
-    throw new Error(
-      "The bot does not start: write await bot.start() at the end",
+  try {
+    await import(address);
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    const named = [...addresses].reduce(
+      (said, [name, address]) => said.replace(`'${address}'`, name),
+      error.message,
     );
+    throw Object.assign(new SyntaxError(named), { stack: await placeOfMistake(address) });
+  } finally {
+    for (const each of [address, ...addresses.values()]) URL.revokeObjectURL(each);
+  }
+}
+
+/** Evaluates the text of a bot, up to `bot.start()`. */
+async function botOf(text: string, evaluation: Evaluation): Promise<kit.Bot> {
+  current = evaluation;
+  const running = evaluate(text).then(() => {
+    throw new Error("The bot does not start: write await bot.start() at the end");
   });
   try {
     return await Promise.race([evaluation.begun.promise, running]);
   } finally {
     running.catch(() => {}); // what comes later is of a bot that runs
-    URL.revokeObjectURL(address);
   }
 }
 
 /** The bot as a tester starts and ends it; the text is evaluated with each start. */
 export function testedBot(
-  text: { now: string },
+  text: { now: string; failures: Failures },
   options: TestedBotOptions,
 ): TestedBot {
   const evaluation = {
-    options,
+    options: { ...options, log: text.failures.noting(options.log) },
     begun: Promise.withResolvers<kit.Bot>(),
     ended: Promise.withResolvers<void>(),
   };
   let bot: kit.Bot | undefined;
   return {
     async start(startOptions) {
-      bot = await evaluate(text.now, evaluation);
+      bot = await botOf(text.now, evaluation);
       await kit.Bot.prototype.start.call(bot, startOptions);
     },
     async close() {

@@ -39,9 +39,10 @@ await bot.start();
     say: "!lunch",
     hint: "Choose an answer, and say !count.",
     code: `import { Bot } from "@greenroom/matrix/bot";
+import type { EventID } from "@greenroom/matrix/types";
 
 const bot = Bot.fromEnv();
-let poll;
+let poll: EventID;
 bot.command("lunch", async (c) => {
   poll = await c.sendPoll("What do we eat?", ["Soup", "Salad", "Pizza"]);
 });
@@ -72,7 +73,7 @@ await bot.start();
   {
     name: "An encrypted room",
     say: "!ping",
-    hint: "Under each message stands what the homeserver has of it.",
+    hint: "The lock at a message shows what the homeserver has of it.",
     encrypted: true,
     code: `import { Bot } from "@greenroom/matrix/bot";
 
@@ -80,6 +81,56 @@ await bot.start();
 const bot = Bot.fromEnv({ encryption: { sendTo: "all", accept: "all" } });
 bot.command("ping", (c) => c.reply("**pong**"));
 await bot.start();
+`,
+  },
+  {
+    name: "Two windows, verified by emoji",
+    say: "Hello",
+    hint: "Press Verify in one window, and compare the emoji. The lock shows what the homeserver has.",
+    windows: true,
+    code: `import { Client } from "@greenroom/matrix";
+import type { VerificationRequest } from "@greenroom/matrix/types";
+import { windows } from "playground"; // this page has one for Alice, and one for Bob
+
+for (const window of windows) {
+  // Nobody signs devices here, hence the options.
+  const encryption = { sendTo: "all", accept: "all" } as const;
+  const client = new Client({ ...window.account, encryption });
+  const { crypto } = client;
+
+  client.on("m.room.message", (event) => window.show(event));
+  window.onSend = (text: string) => client.sendText(window.room, text);
+
+  /** Both show emoji; the same ones, if nobody sits between them. */
+  async function compare(request: VerificationRequest) {
+    try {
+      await request.compare();
+      await (await window.ask(request) ? request.confirm() : request.mismatch());
+      await request.done;
+      window.show("You have verified each other.");
+    } catch (error) {
+      window.show(error.message);
+    }
+  }
+
+  window.onVerify = async () => {
+    const { other: userId, room: roomId } = window;
+    const request = await crypto.requestVerification({ userId, roomId });
+    while (request.phase === "requested") await request.changed();
+    await request.startSas();
+    await compare(request);
+  };
+
+  async function answer() {
+    for await (const request of crypto.verificationRequests) {
+      await request.accept();
+      await compare(request);
+    }
+  }
+
+  client.start();
+  answer();
+}
 `,
   },
 ];

@@ -23,7 +23,16 @@ export async function writePlayground(folder: string): Promise<void> {
       `${sources}/package`,
     ]);
     if (code !== 0) throw new Error(`Cannot bundle the playground: ${output}`);
-    for (const name of ["engine.ts", "evaluate.ts"]) {
+    for (
+      const name of [
+        "engine.ts",
+        "evaluate.ts",
+        "failures.ts",
+        "lines.ts",
+        "place_of_mistake.js",
+        "windows.ts",
+      ]
+    ) {
       await Deno.copyFile(`${ROOT}site/playground/${name}`, `${sources}/${name}`);
     }
     await Deno.writeTextFile(
