@@ -428,7 +428,7 @@ export interface Bot<C extends Context = Context> {
   /**
    * Adds middleware for what a query names: see {@linkcode Queries}.
    *
-   * @param query The query, or several.
+   * @param query The query, or several; kinds of messages and members also by their own names: `image`, `join`.
    * @param middleware The functions, or trees of them. They get the event with its type.
    * @returns A tree that gets the same: what is added to it comes after the middleware.
    * @throws {ValueError} If there is no such query.
@@ -496,7 +496,8 @@ export interface Bot<C extends Context = Context> {
    * @param pattern Its name and arguments: `"roll"`, `"add <first> <second>"`, `"remind <when>
    *   <text...>"`, `"todo add <text...>"`. A name has up to three words; a message with only the first of
    *   them is answered with the commands that begin so. `<…>` has to be there, `[…]` need not be; `...` takes
-   *   the rest of the text. An argument with spaces is written in quotation marks.
+   *   the rest of the text. An argument with spaces is written in quotation marks. Or a list: the first is that, the
+   *   others are names that it has, too.
    * @param middleware The functions; `c.args` has the arguments.
    * @returns This.
    * @throws {ValueError} If the pattern can't be read, or another command has its name or an alias.
@@ -512,7 +513,7 @@ export interface Bot<C extends Context = Context> {
    * ```
    */
   command<const P extends string>(
-    pattern: P,
+    pattern: P | readonly [P, ...string[]],
     ...middleware: readonly Middleware<Narrowed<C, CommandContext<Args<P>>>>[]
   ): this;
 
@@ -526,7 +527,7 @@ export interface Bot<C extends Context = Context> {
    * @throws {ValueError} If the pattern can't be read, or another command has its name or an alias.
    */
   command<const P extends string, const S extends Schemas<P>>(
-    pattern: P,
+    pattern: P | readonly [P, ...string[]],
     options: CommandOptions<P, S> | string,
     ...middleware: readonly Middleware<Narrowed<C, CommandContext<Args<P, S>>>>[]
   ): this;

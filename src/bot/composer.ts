@@ -28,7 +28,7 @@ import {
   type QueryContext,
   whenCalled,
 } from "./middleware.ts";
-import { checkQueries, type ListenedQuery, type Query, typesOf } from "./run/mod.ts";
+import { checkQueries, fullQuery, type ListenedQuery, type Query, typesOf } from "./run/mod.ts";
 
 /** Middleware, or a composer of functions that need no more of a context than `C` has. */
 export type MiddlewareLike<C extends Context = Context> =
@@ -116,7 +116,7 @@ export class Composer<C extends Context = Context> {
   /**
    * Adds middleware for what a query names: see {@linkcode Queries}.
    *
-   * @param query The query, or several.
+   * @param query The query, or several; kinds of messages and members also by their own names: `image`, `join`.
    * @param middleware The functions, or trees of them. They get the event with its type.
    * @returns A tree that gets the same: what is added to it comes after the middleware.
    * @throws {ValueError} If there is no such query.
@@ -134,8 +134,9 @@ export class Composer<C extends Context = Context> {
     query: Q & NoInfer<ListenedQuery<Q>> | readonly (Q & NoInfer<ListenedQuery<Q>>)[],
     ...middleware: readonly MiddlewareLike<Narrowed<C, QueryContext<Q>>>[]
   ): Composer<Narrowed<C, QueryContext<Q>>> {
-    const queries = [query].flat() as readonly Query[];
+    let queries = [query].flat() as readonly Query[];
     checkQueries(queries, "listen to");
+    queries = queries.map(fullQuery);
     for (const type of queries.flatMap(typesOf)) this.#types.add(type);
     const getsEdits = queries.some((each) => EDITS.includes(each));
     return this.#branch((c) => queries.some((each) => c.is(each)), middleware, getsEdits);
@@ -207,7 +208,8 @@ export class Composer<C extends Context = Context> {
    * @param pattern Its name and arguments: `"roll"`, `"add <first> <second>"`, `"remind <when>
    *   <text...>"`, `"todo add <text...>"`. A name has up to three words; a message with only the first of
    *   them is answered with the commands that begin so. `<…>` has to be there, `[…]` need not be; `...` takes
-   *   the rest of the text. An argument with spaces is written in quotation marks.
+   *   the rest of the text. An argument with spaces is written in quotation marks. Or a list: the first is that, the
+   *   others are names that it has, too.
    * @param middleware The functions; `c.args` has the arguments.
    * @returns This.
    * @throws {ValueError} If the pattern can't be read, or another command has its name or an alias.
@@ -223,7 +225,7 @@ export class Composer<C extends Context = Context> {
    * ```
    */
   command<const P extends string>(
-    pattern: P,
+    pattern: P | readonly [P, ...string[]],
     ...middleware: readonly Middleware<Narrowed<C, CommandContext<Args<P>>>>[]
   ): this;
   /**
@@ -236,18 +238,25 @@ export class Composer<C extends Context = Context> {
    * @throws {ValueError} If the pattern can't be read, or another command has its name or an alias.
    */
   command<const P extends string, const S extends Schemas<P>>(
-    pattern: P,
+    pattern: P | readonly [P, ...string[]],
     options: CommandOptions<P, S> | string,
     ...middleware: readonly Middleware<Narrowed<C, CommandContext<Args<P, S>>>>[]
   ): this;
   command(
-    pattern: string,
+    given: string | readonly [string, ...string[]],
     first?: CommandOptions<string, Schemas<string>> | string | Middleware<never>,
     ...rest: readonly Middleware<never>[]
   ): this {
-    const given = typeof first === "string" ? { description: first } : first;
-    const [options, middleware] = typeof given === "object" ? [given, rest] : [{}, [given, ...rest]];
-    const command: Command = parsePattern(pattern, options);
+    const described = typeof first === "string" ? { description: first } : first;
+    const [options, middleware] = typeof described === "object"
+      ? [described, rest]
+      : [{}, [described, ...rest]];
+    const [pattern, ...names] = [given].flat() as [string, ...string[]];
+    if (![pattern, ...names].every((each) => typeof each === "string")) {
+      throw new ValueError("Cannot add a command: its name must be a text, or a list of names");
+    }
+    const aliases = [...names, ...options.aliases ?? []];
+    const command: Command = parsePattern(pattern, aliases.length === 0 ? options : { ...options, aliases });
     for (const each of middleware.length === 0 ? [undefined] : middleware) {
       checkFunction(each, `add the command "${command.name}"`);
     }

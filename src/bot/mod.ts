@@ -66,6 +66,7 @@ export {
   type OtherQueries,
   type Queries,
   type Query,
+  type ShortQuery,
 } from "./run/mod.ts";
 export { Composer, type MiddlewareLike } from "./composer.ts";
 export type {
@@ -94,6 +95,7 @@ export {
   type EveryOptions,
   type FileOptions,
   type ImageOptions,
+  type MediaOptions,
   type MenuOptions,
   type NamedReminder,
   type ReminderDelay,

@@ -20,7 +20,7 @@ import { hintAt, type Hints } from "../../errors/hints.ts";
 import { checkOptions } from "../../errors/known_names.ts";
 import { type Arguments, type Command, usageOf } from "../commands/commands.ts";
 import type { Kit } from "../kit.ts";
-import { checkQueries, type Query, type Run, type Scene, type Update } from "../run/mod.ts";
+import { checkQueries, fullQuery, type Query, type Run, type Scene, type Update } from "../run/mod.ts";
 import { EVENT_HINTS } from "./context_hints.ts";
 import { RoomContext } from "./room_context.ts";
 import type { WriteOptions } from "./writing.ts";
@@ -141,7 +141,7 @@ export class EventContext<E extends MatrixEvent = MatrixEvent, Arguments = unkno
    * ```
    */
   is(query: Query): boolean {
-    if (this.#queries.has(query)) return true;
+    if (this.#queries.has(fullQuery(query))) return true;
     checkQueries([query], "tell whether an event is");
     return false;
   }

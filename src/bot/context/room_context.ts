@@ -357,6 +357,7 @@ import type {
   BotSendOptions,
   FileOptions,
   ImageOptions,
+  MediaOptions,
   StickerOptions,
   WriteOptions,
 } from "./writing.ts";
@@ -685,6 +686,50 @@ export interface RoomContext {
    * ```
    */
   sendFile(data: BotMedia, options?: FileOptions): Promise<EventID>;
+
+  /**
+   * Uploads and sends a video, as {@linkcode BotRoom.sendFile} does with a file: clients play it.
+   *
+   * @param data The content of the video.
+   * @param options Its name, media type and caption, and what it replies to.
+   * @returns The ID of the event.
+   * @throws {ValueError} If the caption does not fit into one message.
+   * @throws {MatrixRequestError} If the homeserver refuses.
+   *
+   * @example
+   * ```ts ignore
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command("clip", async (c) => {
+   *   const response = await fetch("https://clips.example/clip.mp4", { signal: c.signal });
+   *   await c.sendVideo(await response.blob(), { fileName: "clip.mp4", caption: "**A clip**" });
+   * });
+   * ```
+   */
+  sendVideo(data: BotMedia, options?: MediaOptions): Promise<EventID>;
+
+  /**
+   * Uploads and sends a recording, as {@linkcode BotRoom.sendFile} does with a file: clients play it.
+   *
+   * @param data The content of the recording.
+   * @param options Its name, media type and caption, and what it replies to.
+   * @returns The ID of the event.
+   * @throws {ValueError} If the caption does not fit into one message.
+   * @throws {MatrixRequestError} If the homeserver refuses.
+   *
+   * @example
+   * ```ts ignore
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command("song", async (c) => {
+   *   const response = await fetch("https://songs.example/song.ogg", { signal: c.signal });
+   *   await c.sendAudio(await response.blob(), { fileName: "song.ogg" });
+   * });
+   * ```
+   */
+  sendAudio(data: BotMedia, options?: MediaOptions): Promise<EventID>;
 
   /**
    * Sends a sticker.

@@ -8,6 +8,7 @@ import { relationTo } from "../../../mod.ts";
 import type { ContentURI, EventID, ImageInfo } from "../../../types.ts";
 import { checkOptions } from "../../errors/known_names.ts";
 import { endPoll, POLL, type PollTally, sendPoll, type SendPollOptions } from "../polls/polls.ts";
+import type { Run } from "../run/mod.ts";
 import { RoomMessages } from "./room_messages.ts";
 import {
   type BotMedia,
@@ -17,6 +18,8 @@ import {
   type FileOptions,
   IMAGE,
   type ImageOptions,
+  MEDIA,
+  type MediaOptions,
   mentionsOf,
   sendPicture,
   STICKER,
@@ -76,11 +79,69 @@ export abstract class RoomMedia extends RoomMessages {
   async sendFile(data: BotMedia, options: FileOptions = {}): Promise<EventID> {
     return await this.within((run) => {
       checkNamed(options, FILE, "sendFile");
-      return run.act("file", async () => {
-        const { fileName, fileType, mimeType, ...more } = await captioned(options, this.thread);
-        const info = mimeType === undefined ? undefined : { mimetype: mimeType };
-        return await this.kit.client.sendFile(this.roomId, data, { fileName, fileType, info, ...more });
-      });
+      return this.#sendFile(run, data, options);
+    });
+  }
+
+  /**
+   * Uploads and sends a video, as {@linkcode BotRoom.sendFile} does with a file: clients play it.
+   *
+   * @param data The content of the video.
+   * @param options Its name, media type and caption, and what it replies to.
+   * @returns The ID of the event.
+   * @throws {ValueError} If the caption does not fit into one message.
+   * @throws {MatrixRequestError} If the homeserver refuses.
+   *
+   * @example
+   * ```ts
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command("clip", async (c) => {
+   *   const response = await fetch("https://clips.example/clip.mp4", { signal: c.signal });
+   *   await c.sendVideo(await response.blob(), { fileName: "clip.mp4", caption: "**A clip**" });
+   * });
+   * ```
+   */
+  async sendVideo(data: BotMedia, options: MediaOptions = {}): Promise<EventID> {
+    return await this.within((run) => {
+      checkNamed(options, MEDIA, "sendVideo");
+      return this.#sendFile(run, data, { ...options, fileType: "m.video" });
+    });
+  }
+
+  /**
+   * Uploads and sends a recording, as {@linkcode BotRoom.sendFile} does with a file: clients play it.
+   *
+   * @param data The content of the recording.
+   * @param options Its name, media type and caption, and what it replies to.
+   * @returns The ID of the event.
+   * @throws {ValueError} If the caption does not fit into one message.
+   * @throws {MatrixRequestError} If the homeserver refuses.
+   *
+   * @example
+   * ```ts
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command("song", async (c) => {
+   *   const response = await fetch("https://songs.example/song.ogg", { signal: c.signal });
+   *   await c.sendAudio(await response.blob(), { fileName: "song.ogg" });
+   * });
+   * ```
+   */
+  async sendAudio(data: BotMedia, options: MediaOptions = {}): Promise<EventID> {
+    return await this.within((run) => {
+      checkNamed(options, MEDIA, "sendAudio");
+      return this.#sendFile(run, data, { ...options, fileType: "m.audio" });
+    });
+  }
+
+  #sendFile(run: Run, data: BotMedia, options: FileOptions): Promise<EventID> {
+    return run.act("file", async () => {
+      const { fileName, fileType, mimeType, ...more } = await captioned(options, this.thread);
+      const info = mimeType === undefined ? undefined : { mimetype: mimeType };
+      return await this.kit.client.sendFile(this.roomId, data, { fileName, fileType, info, ...more });
     });
   }
 

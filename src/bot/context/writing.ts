@@ -228,12 +228,16 @@ export interface ImageOptions extends CaptionOptions {
   thumbnail?: boolean;
 }
 
-/** Options of {@linkcode BotRoom.sendFile}. */
-export interface FileOptions extends CaptionOptions {
+/** Options of {@linkcode BotRoom.sendVideo} and {@linkcode BotRoom.sendAudio}. */
+export interface MediaOptions extends CaptionOptions {
   /** Its name. Default: a `File`'s own, else none. */
   fileName?: string;
   /** Its media type. Default: a `Blob`'s own, else unknown. */
   mimeType?: string;
+}
+
+/** Options of {@linkcode BotRoom.sendFile}. */
+export interface FileOptions extends MediaOptions {
   /** What kind of file it is. Default: `m.file`. */
   fileType?: "m.file" | "m.audio" | "m.video";
 }
@@ -248,7 +252,8 @@ const CAPTION: OptionNames<CaptionOptions> = {
   ...{ caption: true, format: true, mentions: true, replyTo: true, thread: true },
 };
 export const IMAGE: OptionNames<ImageOptions> = { ...CAPTION, fileName: true, thumbnail: true };
-export const FILE: OptionNames<FileOptions> = { ...CAPTION, fileName: true, mimeType: true, fileType: true };
+export const MEDIA: OptionNames<MediaOptions> = { ...CAPTION, fileName: true, mimeType: true };
+export const FILE: OptionNames<FileOptions> = { ...MEDIA, fileType: true };
 export const STICKER: OptionNames<StickerOptions> = {
   ...{ text: true, mentions: true, replyTo: true, thread: true },
 };

@@ -25,10 +25,12 @@ export {
   type AnyPollEvent,
   checkQueries,
   type EventOfQuery,
+  fullQuery,
   type ListenedQuery,
   type MessageOf,
   type Queries,
   type Query,
+  type ShortQuery,
   typesOf,
 } from "./queries.ts";
 export type { OtherQueries } from "./other_queries.ts";

@@ -10,14 +10,6 @@ const COMMAND = 'bot.command("name", …)';
 
 /** By the name elsewhere. `docs/migration/guesses.md` has the commonest. */
 export const OTHER_QUERIES = {
-  text: "message:text",
-  notice: "message:notice",
-  emote: "message:emote",
-  image: "message:image",
-  file: "message:file",
-  audio: "message:audio",
-  video: "message:video",
-  location: "message:location",
   photo: "message:image",
   document: "message:file",
   voice: "message:audio",
@@ -43,12 +35,6 @@ export const OTHER_QUERIES = {
   messageReactionAdd: "reaction",
   message_reaction: "reaction",
   "room.invite": "invite",
-  join: "member:join",
-  leave: "member:leave",
-  kick: "member:kick",
-  ban: "member:ban",
-  knock: "member:knock",
-  profile: "member:profile",
   "member.join": "member:join",
   "member.leave": "member:leave",
   "room.join": "member:join",

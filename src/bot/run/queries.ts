@@ -108,21 +108,50 @@ export interface Queries {
   "poll:end": AnyPollEvent;
 }
 
+/** Kinds of messages and members by their own names, and what they are in full. */
+const SHORT_QUERIES = {
+  text: "message:text",
+  notice: "message:notice",
+  emote: "message:emote",
+  image: "message:image",
+  file: "message:file",
+  audio: "message:audio",
+  video: "message:video",
+  location: "message:location",
+  join: "member:join",
+  leave: "member:leave",
+  kick: "member:kick",
+  ban: "member:ban",
+  knock: "member:knock",
+  profile: "member:profile",
+} as const;
+
+/**
+ * A kind of message, or what became of a member, by its own name: `image` is `message:image`, and `join` is
+ * `member:join`. `invite` is the bot's own invitation, and `member:invite` another user's.
+ */
+export type ShortQuery = keyof typeof SHORT_QUERIES;
+
 /** A query, as {@linkcode Composer.on} takes it. */
-export type Query = keyof Queries | `${string}.${string}`;
+export type Query = keyof Queries | ShortQuery | `${string}.${string}`;
+
+export function fullQuery(query: Query): Query {
+  return Object.hasOwn(SHORT_QUERIES, query) ? SHORT_QUERIES[query as ShortQuery] : query;
+}
 
 /**
  * A query that there can be; for a name that other libraries have, what to write; so too for a type of
  * event that Matrix does not have, and for any text.
  */
-export type ListenedQuery<Q extends string> = Q extends keyof Queries ? Q
+export type ListenedQuery<Q extends string> = Q extends keyof Queries | ShortQuery ? Q
   : Q extends keyof OtherQueries ? WriteInstead<OtherQueries[Q]>
   : [string extends Q ? never : Q & ListenedType<Q>] extends [never]
     ? WriteInstead<"a query like message:text, or a type of event like m.room.topic or org.example.thing">
   : Q;
 
 /** The event that a query gives. */
-export type EventOfQuery<Q extends string> = Q extends keyof Queries ? Queries[Q]
+export type EventOfQuery<Q extends string> = Q extends ShortQuery ? Queries[(typeof SHORT_QUERIES)[Q]]
+  : Q extends keyof Queries ? Queries[Q]
   : Q extends EventType ? EventOf<Q>
   : never;
 
@@ -157,6 +186,7 @@ const KINDS: Readonly<Record<string, readonly string[]>> = {
 
 /** All queries but types of events. */
 const QUERIES: ReadonlySet<unknown> = new Set([
+  ...Object.keys(SHORT_QUERIES),
   ...Object.keys(BY_PREFIX),
   ...Object.values(MEMBER),
   ...Object.entries(KINDS).flatMap(([prefix, kinds]) => kinds.map((kind) => `${prefix}:${kind}`)),

@@ -4,6 +4,7 @@ import { Bot, Composer, type Query } from "@greenroom/matrix/bot";
 import { BotTester } from "@greenroom/matrix/testing";
 import { OTHER_QUERIES } from "../../../src/bot/run/other_queries.ts";
 import { complaintsOf } from "../../types/compiler.ts";
+import { trying } from "../support.ts";
 
 Deno.test("A query that other libraries have is refused with what to write, which is there", () => {
   const bot = new Bot({ homeserver: "https://matrix.example.org", log: false });
@@ -40,8 +41,8 @@ Deno.test("The compiler says what to write for a query that there is not", async
   const said = await complaintsOf(`
     import { Composer } from "@greenroom/matrix/bot";
     const plugin = new Composer();
-    plugin.on("image", (c) => c.reply("A picture!"));
-    plugin.on(["join"], (c) => c.reply("Welcome!"));
+    plugin.on("photo", (c) => c.reply("A picture!"));
+    plugin.on(["joined"], (c) => c.reply("Welcome!"));
     plugin.on("m.room.topc", (c) => c.reply("A topic!"));
     plugin.on("reminder");
   `);
@@ -78,7 +79,7 @@ Deno.test("c.is() refuses a query that there is not", async () => {
       assert(
         c.is("message:text") && c.is("m.room.message") && !c.is("message:image") && !c.is("m.room.topic"),
       );
-      c.is("image" as Query);
+      c.is("photo" as Query);
     });
     return bot.catch((error) => errors.push(error));
   });
@@ -86,7 +87,35 @@ Deno.test("c.is() refuses a query that there is not", async () => {
   await room.say("hello");
   await tester.until(() => errors.length === 1, "c.is() was to fail");
   assert(
-    String(errors[0]).includes('is "image": there is no such query; write message:image'),
+    String(errors[0]).includes('is "photo": there is no such query; write message:image'),
     String(errors[0]),
   );
+});
+
+Deno.test("Kinds of messages and members are queries by their own names, with the type of their event", async () => {
+  await using tester = trying((bot) => {
+    bot.on("join", (c) => c.send(`Welcome, ${c.event.state_key}`, { format: "plain" }));
+    bot.on(
+      ["image", "file"],
+      (c) => c.reply(`${c.event.content.msgtype} ${c.is("image")} ${c.is("message:file")}`),
+    );
+    bot.command("picture", async (c) => {
+      await c.reply("Send one");
+      const { event } = await c.wait({ filter: "image" });
+      await c.reply(`Thank you for ${event.content.body satisfies string}`);
+    });
+  });
+  const room = await tester.room("alice");
+  const path = encodeURIComponent(room.id);
+  await tester.request("alice", "POST", `/rooms/${path}/invite`, { user_id: tester.userId("bob") });
+  await tester.request("bob", "POST", `/join/${path}`, {});
+  await room.expect("Welcome, @bob:localhost");
+  const picture = { msgtype: "m.image", body: "a.png", url: "mxc://localhost/a" };
+  await room.send("m.room.message", picture);
+  await room.expect("m.image true false");
+  await room.say("!picture");
+  await room.expect("Send one");
+  await room.say("no picture");
+  await room.send("m.room.message", picture);
+  await room.expect("Thank you for a.png");
 });
