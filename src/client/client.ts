@@ -141,7 +141,8 @@ export class Client {
     const { clock, log, session } = basics;
     const isDurable = options.store !== undefined;
     const queues = new SendQueues({ api, session, kept: sessions, isDurable, done: life.done, clock, log });
-    if (isDurable) life.first.handled.then(() => queues.resume()).catch(() => {}); // the client has ended
+    life.passes.queues = queues;
+    life.first.handled.then(() => life.isSyncing ? queues.resume() : undefined).catch(() => {}); // the client has ended
     Object.assign(this, { registerWake, runTask, queue: queues.queue });
     if (basics.crypto !== undefined) this.addDispatcher(DecryptionDispatcher);
     answerOwners(this, basics.chosen?.verification);
@@ -4474,10 +4475,11 @@ export interface Client
    * The queue of a room: what is added to it leaves in that order, without being awaited, one after the other.
    *
    * A send is in the `store` before it leaves, with its transaction ID. So it is sent once, though the process ends
-   * at any moment: the next one goes on when it has handled its first sync, or has this called for the room. While
-   * the server is away or busy, the queue waits, and tries again after up to a minute. A send that the server
-   * refuses for good is taken out and logged, and those behind it go on. Homeservers forget transaction IDs after
-   * a day or so: a send whose answer was lost may come twice if the next process begins later than that.
+   * at any moment: the next one goes on when it has handled its first sync, begins a pass (`syncOnce()`), or has
+   * this called for the room. While the server is away or busy, the queue waits, and tries again after up to a
+   * minute. A send that the server refuses for good is taken out and logged, and those behind it go on. Homeservers
+   * forget transaction IDs after a day or so: a send whose answer was lost may come twice if the next process
+   * begins later than that.
    *
    * A room's queue holds 1,000 sends. Without a `store` they end with the client. In a handler, a send that is
    * added again after a crash is the same.

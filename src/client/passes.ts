@@ -22,6 +22,14 @@ interface PassingLife {
   taken(signal?: AbortSignal): Promise<ClientCore>;
 }
 
+/** What is sent in passes. */
+interface PassQueues {
+  /** Goes on with what other passes have left. */
+  resume(): Promise<void>;
+  /** Resolves when nothing is sent at the moment. */
+  rested(): Promise<void>;
+}
+
 /** A pass under way. */
 interface Pass {
   /** How many rounds it has begun. */
@@ -34,6 +42,8 @@ interface Pass {
 
 /** Makes one pass at a time. */
 export class Passes {
+  /** The queues of sends. */
+  queues: PassQueues = { resume: async () => {}, rested: async () => {} };
   readonly #life: PassingLife;
   readonly #holding: Holding;
   readonly #clock: Clock;
@@ -110,6 +120,7 @@ export class Passes {
     life.first.begin();
     try {
       core = await life.taken(signal);
+      const resumed = this.queues.resume().catch(() => {}); // what is queued stays in the store
       for (;;) {
         [pass.isAsked, pass.begun] = [false, pass.begun + 1];
         const round = await unwrapped(core.syncer.once({ ...settings, isPass: true }, { signal }));
@@ -123,6 +134,7 @@ export class Passes {
         // A homeserver may take what handlers send for a sign that the user has read all before it,
         // and wake nobody for an event that came by then.
         if (pass.isAsked || round.isCut || (round.isNews && time.isBounded)) continue;
+        await abortable(resumed.then(() => this.queues.rested()), signal).catch(() => {}); // the next pass sends it
         const isBack = await this.#handBack(core, { hears: !time.isOver });
         if (isBack) this.#note(handled.splice(0)); // until then nothing of it is recorded
         if (isBack && !pass.isAsked) {

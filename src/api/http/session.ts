@@ -15,7 +15,7 @@ import {
   ServiceResponseError,
   UnsupportedFeatureError,
 } from "../../errors/service_response_error.ts";
-import { ValueError } from "../../errors/matrix_error.ts";
+import { permanent, ValueError } from "../../errors/matrix_error.ts";
 import type { VersionsResponse, WhoamiResponse } from "../../types/api/login.ts";
 import type { DeviceID, RoomID, UserID } from "../../types/ids.ts";
 import type { RoomMemberContent } from "../../types/content/room_state_content.ts";
@@ -68,6 +68,8 @@ export class Session {
   /** Counts the resets, so that an answer from before one is not remembered after it. */
   #epoch = 0;
   #login = new AbortController();
+  /** The token of the login that has ended last. */
+  #endedToken: string | undefined;
 
   /**
    * @param http The transport.
@@ -117,7 +119,7 @@ export class Session {
       throw new ServiceResponseError("Cannot use the answer to whoami: it names no user ID");
     }
     if (epoch === this.#epoch) {
-      if (this.mxid !== "" && this.mxid !== user_id) throw otherUser(this.mxid, user_id);
+      if (this.mxid !== "" && this.mxid !== user_id) throw permanent(otherUser(this.mxid, user_id));
       this.mxid ||= user_id;
       this.deviceId ??= device_id;
     }
@@ -172,13 +174,20 @@ export class Session {
     this.#versions = undefined;
   }
 
-  /** Aborted when the login ends: by a logout, or since another user or device logs in. */
+  /**
+   * Aborted when the login ends: by a logout, or since another user or device logs in. A token that is set by hand
+   * after that begins another.
+   */
   get login(): AbortSignal {
+    const { accessToken } = this.http;
+    const isAnother = accessToken !== "" && accessToken !== this.#endedToken;
+    if (this.#login.signal.aborted && isAnother) this.#login = new AbortController();
     return this.#login.signal;
   }
 
   /** Ends what was begun as the user and device of now. */
   endLogin(): void {
+    this.#endedToken = this.http.accessToken;
     this.#login.abort();
   }
 

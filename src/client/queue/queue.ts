@@ -55,12 +55,23 @@ export class SendQueues implements QueueAPI {
     return queue;
   };
 
-  /** Goes on with what an earlier process has left. */
+  /** Goes on with what an earlier process, or another one, has left. Resolves when all has been tried. */
   async resume(): Promise<void> {
+    if (!this.#parts.isDurable) return;
     const rooms = this.#left();
     await Promise.all(Array.from({ length: AT_ONCE }, async () => {
-      for await (const roomId of rooms) await this.#of(roomId).rested;
+      for await (const roomId of rooms) {
+        const known = this.#rooms.get(roomId);
+        const queue = this.#of(roomId);
+        if (queue === known) queue.goOn();
+        await queue.rested();
+      }
     }));
+  }
+
+  /** Resolves when each queue has sent all, or waits for its next try. */
+  async rested(): Promise<void> {
+    await Promise.all(this.#rooms.values().map((queue) => queue.rested()));
   }
 
   async *#left(): AsyncGenerator<RoomID> {

@@ -43,6 +43,8 @@ export class Queued implements QueuedSend {
   readonly over = new AbortController();
   /** What is stored; undefined until it has its place. */
   entry: Entry | undefined;
+  /** Whether it is in the store. */
+  isStored = false;
   /** Whether a try of it is under way. */
   isUnderway = false;
 
@@ -73,6 +75,7 @@ export class Queued implements QueuedSend {
   }
 
   hasStored(txnId: TransactionID): void {
+    this.isStored = true;
     this.#stored.resolve(txnId);
   }
 

@@ -1,0 +1,217 @@
+/**
+ * Sends what waits for a room, one after the other, and says what becomes of it.
+ *
+ * A record is committed before its send leaves, and deleted when the server has answered. So what a crash cuts off
+ * is sent again with the same transaction ID, and the server takes both for one.
+ *
+ * @module
+ */
+
+import type { AllAPI } from "../../api/api.ts";
+import { backoff, type Clock } from "../../base/clock.ts";
+import { outsideOfHandlers } from "../../base/handler_call.ts";
+import type { Logger } from "../../base/log.ts";
+import { ClientEndedError } from "../../errors/matrix_error.ts";
+import type { EventID, RoomID } from "../../types/ids.ts";
+import type { Entry, Queued } from "./queued.ts";
+import { askedWait, isForGood } from "./refusals.ts";
+import type { QueueProgress } from "./send_queue.ts";
+import type { WaitingSends } from "./waiting_sends.ts";
+
+/** How long to wait between tries, in milliseconds: the transport has tried several times before. */
+export const WAIT = { base: 2_000, cap: 60_000 };
+
+/** What a {@linkcode RoomSender} works with. */
+export interface SenderParts {
+  readonly api: Pick<AllAPI, "sendMessageEvent">;
+  /** Measures waits. */
+  readonly clock: Clock;
+  /** Gets what the server does not take. */
+  readonly log: Logger;
+}
+
+/** Whose sends they are. */
+export interface SenderScope {
+  readonly roomId: RoomID;
+  readonly sends: WaitingSends;
+  /** Aborted when the login has ended. */
+  readonly login: AbortSignal;
+  /** Aborted when the client has ended, or its login. */
+  readonly ended: AbortSignal;
+}
+
+export class RoomSender {
+  /** Called with each change. */
+  onProgress: ((progress: QueueProgress) => void) | undefined;
+  readonly #parts: SenderParts;
+  readonly #roomId: RoomID;
+  readonly #sends: WaitingSends;
+  readonly #login: AbortSignal;
+  readonly #ended: AbortSignal;
+  /** Why it has stopped before. */
+  #failure: unknown;
+  #work: Promise<void> | undefined;
+  /** Settled when it has sent all, or waits for its next try. */
+  #rest = Promise.withResolvers<void>();
+  /** Ends the wait for the next try; undefined: it does not wait. */
+  #wait: AbortController | undefined;
+
+  constructor(parts: SenderParts, { roomId, sends, login, ended }: SenderScope) {
+    this.#parts = parts;
+    this.#roomId = roomId;
+    this.#sends = sends;
+    this.#login = login;
+    this.#ended = ended;
+    this.#rest.resolve();
+  }
+
+  /** Resolves when it has sent all; undefined: nothing is to be sent. */
+  get work(): Promise<void> | undefined {
+    return this.#work;
+  }
+
+  /** Resolves when it has sent all, or waits for its next try. */
+  get rested(): Promise<void> {
+    return this.#rest.promise;
+  }
+
+  get hasFailed(): boolean {
+    return this.#failure !== undefined;
+  }
+
+  get isOver(): boolean {
+    return this.#ended.aborted || this.hasFailed;
+  }
+
+  /** Sends what waits. */
+  begin(): void {
+    if (this.#sends.size === 0 || this.#work !== undefined) return;
+    this.#rest = Promise.withResolvers();
+    this.#work = outsideOfHandlers(() => this.#run());
+  }
+
+  /** Tries at once what waits for its next try. */
+  hurry(): void {
+    if (this.#wait === undefined) return;
+    this.#rest = Promise.withResolvers();
+    this.#wait.abort();
+  }
+
+  async #run(): Promise<void> {
+    let failures = 0;
+    for (let send = this.#sends.first; send !== undefined && !this.isOver; send = this.#sends.first) {
+      const isStored = await send.stored.then(() => true, () => false); // else it is out
+      if (isStored && send === this.#sends.first) {
+        failures = await this.#try(send, failures) ? 0 : failures + 1;
+      }
+    }
+    this.#work = undefined;
+    this.#rest.resolve();
+    for (const send of this.#sends) send.fail(this.over()); // the next process sends them
+  }
+
+  /** Sends one. Returns whether the next may follow at once. */
+  async #try(send: Queued, failures: number): Promise<boolean> {
+    const { record: { eventType, content, txnId, disableEncryption } } = send.entry as Entry; // all in the queue have one
+    send.isUnderway = true;
+    this.report(send, "sending");
+    let eventId: EventID | undefined;
+    try {
+      const options = { txnId, disableEncryption, signal: this.#ended };
+      eventId = await this.#parts.api.sendMessageEvent(this.#roomId, eventType, content, options);
+      await this.#sends.remove(send);
+      send.hasSent(eventId);
+      this.report(send, "sent", { eventId });
+      return true;
+    } catch (error) {
+      if (this.#ended.aborted) return false;
+      if (isForGood(error)) return await this.#refused(send, error, eventId);
+      send.isUnderway = false;
+      const delay = Math.max(Math.round(backoff(failures, WAIT)), askedWait(error));
+      if (failures === 0) {
+        this.#parts.log.warn("The server does not take what is queued for a room, waiting", {
+          ...{ roomId: this.#roomId, left: this.#sends.size, delay, error: String(error) },
+        });
+      }
+      this.report(send, "waiting", { error });
+      await this.#pause(send, delay);
+      return false;
+    }
+  }
+
+  /** Waits before the next try of a send. By then another process may have sent it, and what is behind it. */
+  async #pause(send: Queued, delay: number): Promise<void> {
+    this.#rest.resolve();
+    const wait = this.#wait = new AbortController();
+    const signal = AbortSignal.any([this.#ended, send.over.signal, wait.signal]);
+    await this.#parts.clock.delay(delay, { signal }).catch(() => {});
+    this.#wait = undefined;
+    if (!wait.signal.aborted) this.#rest = Promise.withResolvers();
+    if (this.isOver) return;
+    const gone = await this.#sends.gone().catch(() => []); // a store that fails says so elsewhere
+    for (const each of gone) each.fail(this.#sentElsewhere());
+  }
+
+  async #refused(send: Queued, error: unknown, eventId: EventID | undefined): Promise<boolean> {
+    if (eventId !== undefined) { // the store has refused
+      send.hasSent(eventId);
+      this.stop(error);
+      return false;
+    }
+    await this.#sends.remove(send).catch((cause) => this.stop(cause));
+    this.lost(send, error);
+    this.report(send, "failed", { error });
+    return true;
+  }
+
+  /** Ends it: what can't be taken out of the store would be sent again and again. */
+  stop(cause: unknown): void {
+    this.#failure = cause;
+    if (cause instanceof ClientEndedError) return;
+    this.#parts.log.error("A queue has stopped: its sends can't be taken out of the store", {
+      ...{ roomId: this.#roomId, error: cause },
+    });
+  }
+
+  /** Says that a send won't arrive. */
+  lost(send: Queued, error: unknown): void {
+    send.fail(error);
+    if (this.#ended.aborted) return;
+    const { record } = send.entry ?? {};
+    this.#parts.log.warn("What was queued for a room can't be sent", {
+      roomId: this.#roomId,
+      ...(record && { type: record.eventType, txnId: record.txnId }),
+      error: String(error),
+    });
+  }
+
+  /** Says what a send is now. */
+  report(send: Queued, state: QueueProgress["state"], more: Partial<QueueProgress> = {}): void {
+    const progress = { send, state, left: this.#sends.size, ...more };
+    Promise.try(() => this.onProgress?.(progress)).catch((error) => {
+      this.#parts.log.error("The onProgress of a queue has failed", { roomId: this.#roomId, error });
+    });
+  }
+
+  /** Why nothing is sent any more. */
+  over(): ClientEndedError {
+    const action = `Cannot send to ${this.#roomId}`;
+    if (this.#login.aborted) {
+      return new ClientEndedError(`${action}: the client has logged out; log in again`);
+    }
+    if (this.#failure === undefined || this.#ended.aborted) {
+      return new ClientEndedError(`${action}: the client has ended; the next one goes on`);
+    }
+    const options = { cause: this.#failure };
+    return new ClientEndedError(
+      `${action}: the store failed, and its queue has stopped; make a new client`,
+      options,
+    );
+  }
+
+  #sentElsewhere(): ClientEndedError {
+    return new ClientEndedError(
+      `Cannot say what became of a send to ${this.#roomId}: another process has taken it out of the queue`,
+    );
+  }
+}

@@ -1,0 +1,123 @@
+import { assertEquals, assertRejects } from "@std/assert";
+import { type Client, MemoryStore } from "@greenroom/matrix";
+import { ClientEndedError } from "@greenroom/matrix/errors";
+import { PaginationDirection, type RoomID } from "@greenroom/matrix/types";
+import { atEachCrashPoint } from "../support/crash_points.ts";
+import { type FaultPlan, TestProcess } from "../support/crash.ts";
+import { type ClientStage, clientStage } from "../support/stage.ts";
+
+const SEND = { method: "PUT", path: "/send/" };
+const TEXTS = ["1", "2", "3"];
+
+/** Alice in a room, and instances of a bot there that queue three sends when she says "go". */
+async function scene(here: ClientStage) {
+  const alice = here.client("alice");
+  const roomId = await alice.createRoom({ preset: "public_chat" });
+  const store = new MemoryStore();
+  const instance = (options = {}): Client => {
+    const bot = here.client("bot", { store, retry: false, lease: { duration: 1_000 }, ...options });
+    bot.on("m.room.message", ({ content, room_id }) => {
+      if (content.body !== "go") return;
+      for (const text of TEXTS) bot.queue(room_id).sendText(text);
+    });
+    return bot;
+  };
+  const first = instance();
+  await first.joinRoom(roomId);
+  await first.syncOnce();
+  return { alice, roomId, store, instance, first };
+}
+
+async function textsOf(client: Client, roomId: RoomID): Promise<string[]> {
+  const { chunk } = await client.getMessages(roomId, PaginationDirection.FORWARD, undefined, { limit: 100 });
+  return chunk.flatMap(({ content }) => "body" in content ? [String(content.body)] : []);
+}
+
+const sends = (here: ClientStage) => here.homeserver.requests.filter("PUT", "/send/").length;
+
+Deno.test("What a handler queues in a pass has been sent when the pass ends", async () => {
+  await using here = clientStage();
+  const { alice, roomId, first } = await scene(here);
+  await alice.sendText(roomId, "go");
+  await first.syncOnce();
+  assertEquals(await textsOf(alice, roomId), ["go", ...TEXTS]);
+});
+
+Deno.test("What a pass has to leave in the queue, the next pass sends, of the same instance or of another", async () => {
+  for (const isSame of [true, false]) {
+    await using here = clientStage();
+    const { alice, roomId, first, instance } = await scene(here);
+    await alice.sendText(roomId, "go");
+    const away = here.homeserver.faults.add({ kind: "drop", match: SEND });
+    await first.syncOnce();
+    assertEquals(await textsOf(alice, roomId), ["go"]);
+    away.remove();
+    await (isSame ? first : instance()).syncOnce();
+    assertEquals(await textsOf(alice, roomId), ["go", ...TEXTS]);
+  }
+});
+
+Deno.test("What another instance has sent an old one does not send again", async () => {
+  await using here = clientStage();
+  const { alice, roomId, first, instance } = await scene(here);
+  const away = here.homeserver.faults.add({ kind: "drop", match: SEND });
+  const left = TEXTS.map((text) => first.queue(roomId).sendText(text));
+  await first.syncOnce();
+  away.remove();
+  await instance().syncOnce();
+  const before = sends(here);
+  await first.syncOnce();
+  await here.clock.tick(600_000);
+  assertEquals(sends(here), before);
+  for (const { sent } of left) await assertRejects(() => sent, ClientEndedError, "another process");
+  assertEquals(await textsOf(alice, roomId), TEXTS);
+});
+
+Deno.test("An old instance sends what another has left, before what its own handlers add", async () => {
+  await using here = clientStage();
+  const { alice, roomId, first, instance } = await scene(here);
+  await first.queue(roomId).sendText("0").sent;
+  await here.clock.tick(1_000); // between passes a send takes the device for a while
+  const other = instance();
+  await other.syncOnce();
+  const away = here.homeserver.faults.add({ kind: "drop", match: SEND });
+  await other.queue(roomId).sendText("left").stored;
+  await other.syncOnce();
+  await other.close();
+  away.remove();
+  await alice.sendText(roomId, "go");
+  await first.syncOnce();
+  assertEquals(await textsOf(alice, roomId), ["0", "go", "left", ...TEXTS]);
+});
+
+Deno.test("A pass does not wait for a queue longer than it may take, and the next one sends the rest", async () => {
+  await using here = clientStage();
+  const { alice, roomId, first } = await scene(here);
+  await alice.sendText(roomId, "go");
+  const held = here.homeserver.faults.add({ kind: "hold", match: SEND });
+  const pass = first.syncOnce({ passTimeout: 5_000 });
+  await held.hit();
+  await here.clock.tick(5_000);
+  assertEquals((await pass).left, undefined); // it is in the store
+  held.remove();
+  await first.syncOnce();
+  assertEquals(await textsOf(alice, roomId), ["go", ...TEXTS]);
+});
+
+Deno.test("Wherever an instance crashes in a pass, what was queued arrives once, and in order, in a pass", async () => {
+  await atEachCrashPoint(async (plan: FaultPlan) => {
+    await using here = clientStage();
+    const { alice, roomId, instance, store, first } = await scene(here);
+    await first.close();
+    await alice.sendText(roomId, "go");
+    const process = new TestProcess(plan);
+    const crashing = instance({ store: process.store(store), fetch: process.fetch(here.homeserver.fetch) });
+    await crashing.syncOnce().catch(() => {});
+    await here.clock.tick(1_000); // its lease has expired
+    const next = instance();
+    await next.syncOnce();
+    await next.syncOnce();
+    assertEquals(await textsOf(alice, roomId), ["go", ...TEXTS]);
+    return process.log;
+  });
+});
