@@ -12,13 +12,15 @@ import { type Clock, systemClock } from "../base/clock.ts";
 import { inMilliseconds } from "../base/duration.ts";
 import type { Logger } from "../base/log.ts";
 import { hintAt, type Hints } from "../errors/hints.ts";
-import { checkOptions } from "../errors/known_names.ts";
-import { MatrixError, ValueError } from "../errors/matrix_error.ts";
+import { ValueError } from "../errors/matrix_error.ts";
 import { MemoryStore } from "../store/base/mod.ts";
-import type { EventID, RoomID, UserID } from "../types/ids.ts";
-import { isJsonObject, type JsonObject } from "../types/json.ts";
-import { Homeserver, type TestUser } from "./homeserver.ts";
+import type { RoomID, UserID } from "../types/ids.ts";
+import type { JsonObject } from "../types/json.ts";
+import { Homeserver } from "./homeserver.ts";
 import { TestClock } from "./test_clock.ts";
+import { ExpectationError, TestRoom } from "./test_room.ts";
+import { requestAs, type TestUser } from "./test_user.ts";
+import { BOT_TESTER_HINTS } from "./testing_hints.ts";
 
 /** What a bot is made with, to be tried: options of `Bot`, or of `Client`. */
 export interface TestedBotOptions {
@@ -46,78 +48,11 @@ export interface TestedBot {
   close(): Promise<void>;
 }
 
-/** A message of the bot's, as it reads now. */
-export interface TestedMessage {
-  /** The event that it began with. */
-  readonly eventId: EventID;
-  /** The user ID of the message's sender. */
-  readonly sender: UserID;
-  /** Its plain text, after all edits. */
-  readonly text: string;
-  /** Its text with formatting; undefined: it has none. */
-  readonly html: string | undefined;
-  /** Its content, after all edits. */
-  readonly content: JsonObject;
-  /** The event that it is a reply to; undefined: it is none. */
-  readonly replyTo: EventID | undefined;
-  /** The first event of its thread; undefined: it is in none. */
-  readonly thread: EventID | undefined;
-}
-
-/**
- * A bot did not do what a test expects of it.
- *
- * Mend: Read what the message says the bot did and logged, and correct the bot or the test.
- */
-export class ExpectationError extends MatrixError {
-  /** What went wrong, for programs. */
-  override readonly code: string = "EXPECTATION";
-}
-
-/** Options of {@linkcode TestRoom.say}. */
-export interface SayOptions {
-  /** The first event of a thread. Default: none. */
-  thread?: EventID;
-  /** The event to reply to. Default: none. */
-  replyTo?: EventID;
-  /** More members of the content. Default: none. */
-  content?: JsonObject;
-}
-
 /** How long to wait for a bot at least, in rounds of what is ready. */
 const ROUNDS = 400;
 /** How long besides, in milliseconds of real time: cryptography and other work in threads takes some. */
 const PATIENCE = 5_000;
 const BOT = "bot";
-
-const ROOM = "const room = await tester.room(user), then room.say(text)";
-
-/** What other tests of bots do, and what to write here. */
-export const BOT_TESTER_HINTS = {
-  say: ROOM,
-  send: ROOM,
-  sendText: ROOM,
-  createUser: ROOM,
-  createRoom: ROOM,
-  user: ROOM,
-  messages: "room.messages, of tester.room(user)",
-  sent: "room.messages, of tester.room(user)",
-  nextMessage: "room.expect(text), of tester.room(user)",
-  expect: "room.expect(text), of tester.room(user)",
-  advance: "tester.pass(ms)",
-  tick: "tester.pass(ms)",
-} as const;
-
-/** What clients do in rooms, and what to write here. */
-export const TEST_ROOM_HINTS = {
-  roomId: "room.id",
-  sendText: "room.say(text)",
-  sendMessage: "room.say(text)",
-  reply: "room.say(text, { replyTo })",
-  expectReply: "room.expect(text)",
-  nextMessage: "room.expect(text)",
-  lastMessage: "room.messages.at(-1)",
-} as const;
 
 /**
  * Tries a bot on a homeserver in the process, without any permission, in a time that the test moves.
@@ -394,18 +329,7 @@ export class BotTester {
    * ```
    */
   async request(name: string, method: string, path: string, body?: JsonObject): Promise<JsonObject> {
-    const { accessToken } = this.#user(name);
-    const { baseUrl, fetch } = this.homeserver;
-    const response = await fetch(`${baseUrl}/_matrix/client/v3${path}`, {
-      method,
-      headers: { authorization: `Bearer ${accessToken}`, "content-type": "application/json" },
-      body: body === undefined ? undefined : JSON.stringify(body),
-    });
-    const answer: unknown = await response.json();
-    if (!response.ok || !isJsonObject(answer)) {
-      throw new ValueError(`Cannot ${method} ${path} as ${name}: ${JSON.stringify(answer)}`);
-    }
-    return answer;
+    return await requestAs(this.homeserver, this.#user(name), { method, path, body });
   }
 
   /**
@@ -465,305 +389,11 @@ export class BotTester {
   }
 }
 
-/** A room with a bot in it, as one user sees it. */
-export class TestRoom {
-  /** What clients call the room. */
-  readonly id: RoomID;
-  readonly #tester: BotTester;
-  readonly #name: string;
-  #seen: { messages: number; reactions: number };
-
-  /** @internal Rooms are made by {@linkcode BotTester.room}. */
-  constructor(
-    tester: BotTester,
-    id: RoomID,
-    name: string,
-    seen: { messages: number; reactions: number } = { messages: 0, reactions: 0 },
-  ) {
-    this.#tester = tester;
-    this.id = id;
-    this.#name = name;
-    this.#seen = seen;
-  }
-
-  /**
-   * Returns the same room for another user who is in it.
-   *
-   * @param name The localpart of the user.
-   * @returns The room, as that user sees it.
-   *
-   * @example
-   * ```ts
-   * import { Bot } from "@greenroom/matrix/bot";
-   * import { BotTester } from "@greenroom/matrix/testing";
-   *
-   * await using tester = new BotTester((options) => new Bot(options));
-   * const room = await tester.room("alice", "bob");
-   * await room.as("bob").say("Hello!");
-   * ```
-   */
-  as(name: string): TestRoom {
-    return new TestRoom(this.#tester, this.id, name, this.#seen);
-  }
-
-  /**
-   * Returns the room as it is on the homeserver: its events, state and members.
-   *
-   * @example
-   * ```ts
-   * import { Bot } from "@greenroom/matrix/bot";
-   * import { BotTester } from "@greenroom/matrix/testing";
-   *
-   * await using tester = new BotTester((options) => new Bot(options));
-   * const room = await tester.room("alice");
-   * console.assert(room.view().membership(tester.mxid) === "join");
-   * ```
-   */
-  view(): ReturnType<Homeserver["room"]> {
-    return this.#tester.homeserver.room(this.id);
-  }
-
-  /**
-   * Sends a text message as the user.
-   *
-   * @param text The text.
-   * @param options The thread, and the message to reply to.
-   * @returns The ID of the event.
-   *
-   * @example
-   * ```ts
-   * import { Bot } from "@greenroom/matrix/bot";
-   * import { BotTester } from "@greenroom/matrix/testing";
-   *
-   * await using tester = new BotTester((options) => {
-   *   const bot = new Bot(options);
-   *   bot.command("ping", (c) => c.reply("pong"));
-   *   return bot;
-   * });
-   * const room = await tester.room("alice");
-   * await room.say("!ping");
-   * await room.expect("pong");
-   * ```
-   */
-  async say(text: string, options: SayOptions = {}): Promise<EventID> {
-    checkOptions(options, { thread: true, replyTo: true, content: true }, "say something");
-    const { thread, replyTo, content } = options;
-    const reply = replyTo === undefined ? {} : { "m.in_reply_to": { event_id: replyTo } };
-    const inThread = thread === undefined ? {} : { rel_type: "m.thread", event_id: thread };
-    const relation = { ...inThread, ...reply };
-    const related = Object.keys(relation).length === 0 ? {} : { "m.relates_to": relation };
-    return await this.send("m.room.message", { msgtype: "m.text", body: text, ...related, ...content });
-  }
-
-  /**
-   * Reacts to an event as the user.
-   *
-   * @param eventId The ID of the event.
-   * @param key The reaction, mostly an emoji.
-   * @returns The ID of the reaction.
-   *
-   * @example
-   * ```ts
-   * import { Bot } from "@greenroom/matrix/bot";
-   * import { BotTester } from "@greenroom/matrix/testing";
-   *
-   * await using tester = new BotTester((options) => new Bot(options));
-   * const room = await tester.room("alice");
-   * const id = await room.say("Hello!");
-   * await room.react(id, "👍");
-   * ```
-   */
-  async react(eventId: EventID, key: string): Promise<EventID> {
-    return await this.send("m.reaction", {
-      "m.relates_to": { rel_type: "m.annotation", event_id: eventId, key },
-    });
-  }
-
-  /**
-   * Sends an event of any type as the user.
-   *
-   * @param type The type of the event.
-   * @param content The content.
-   * @returns The ID of the event.
-   *
-   * @example
-   * ```ts
-   * import { Bot } from "@greenroom/matrix/bot";
-   * import { BotTester } from "@greenroom/matrix/testing";
-   *
-   * await using tester = new BotTester((options) => new Bot(options));
-   * const room = await tester.room("alice");
-   * await room.send("m.room.message", { msgtype: "m.image", body: "cat.png", url: "mxc://localhost/cat" });
-   * ```
-   */
-  async send(type: string, content: JsonObject): Promise<EventID> {
-    const path = `/rooms/${encodeURIComponent(this.id)}/send/${type}/${crypto.randomUUID()}`;
-    const { event_id } = await this.#tester.request(this.#name, "PUT", path, content);
-    return event_id as EventID;
-  }
-
-  /** The messages of the bot in this room, oldest first, each with its edits applied. */
-  get messages(): readonly TestedMessage[] {
-    const { mxid } = this.#tester;
-    const own = this.view().messages.filter(({ type, sender }) =>
-      type === "m.room.message" && sender === mxid
-    );
-    const byId = new Map<string, TestedMessage>();
-    for (const { event_id, sender, content } of own) {
-      const relation = isJsonObject(content["m.relates_to"]) ? content["m.relates_to"] : {};
-      if (relation.rel_type === "m.replace") {
-        const old = byId.get(String(relation.event_id));
-        const replacement = content["m.new_content"];
-        if (old !== undefined && isJsonObject(replacement)) {
-          byId.set(old.eventId, { ...old, ...readAs(replacement) });
-        }
-        continue;
-      }
-      const reply = isJsonObject(relation["m.in_reply_to"]) ? relation["m.in_reply_to"].event_id : undefined;
-      const thread = relation.rel_type === "m.thread" ? relation.event_id as EventID : undefined;
-      const replyTo = relation.is_falling_back === true ? undefined : reply as EventID | undefined;
-      byId.set(event_id, {
-        eventId: event_id as EventID,
-        sender: sender as UserID,
-        replyTo,
-        thread,
-        ...readAs(content),
-      });
-    }
-    return [...byId.values()];
-  }
-
-  /**
-   * Waits for the next message of the bot: the one after the message that was expected last.
-   *
-   * @param text The whole plain text, or a regular expression that it matches.
-   * @returns The message.
-   * @throws {ExpectationError} If the bot says something else, or nothing.
-   *
-   * @example
-   * ```ts
-   * import { Bot } from "@greenroom/matrix/bot";
-   * import { BotTester } from "@greenroom/matrix/testing";
-   *
-   * await using tester = new BotTester((options) => {
-   *   const bot = new Bot(options);
-   *   bot.command("ping", (c) => c.reply("pong"));
-   *   return bot;
-   * });
-   * const room = await tester.room("alice");
-   * const id = await room.say("!ping");
-   * const { replyTo } = await room.expect(/^pong/);
-   * console.assert(replyTo === id);
-   * ```
-   */
-  async expect(text: string | RegExp): Promise<TestedMessage> {
-    const next = () => this.messages[this.#seen.messages];
-    const fits = () => {
-      const said = next()?.text;
-      return said !== undefined && (typeof text === "string" ? said === text : text.test(said));
-    };
-    const otherwise = () => {
-      const said = next();
-      return `The bot was to say ${platform.inspect(text)}, and ${
-        said === undefined ? "says nothing" : `says ${platform.inspect(said.text)}`
-      }`;
-    };
-    try {
-      await this.#tester.until(fits, "");
-    } catch (error) {
-      if (!(error instanceof ExpectationError)) throw error;
-      throw new ExpectationError(`${otherwise()}${error.message}`);
-    }
-    const message = next() as TestedMessage;
-    this.#seen.messages++;
-    return message;
-  }
-
-  /**
-   * Waits for the next reaction of the bot.
-   *
-   * @param key The reaction.
-   * @returns The ID of the event that the bot has reacted to.
-   * @throws {ExpectationError} If the bot reacts with something else, or not.
-   *
-   * @example
-   * ```ts
-   * import { Bot } from "@greenroom/matrix/bot";
-   * import { BotTester } from "@greenroom/matrix/testing";
-   *
-   * await using tester = new BotTester((options) => {
-   *   const bot = new Bot(options);
-   *   bot.hears(/thank you/i, (c) => c.react("❤️"));
-   *   return bot;
-   * });
-   * const room = await tester.room("alice");
-   * await room.say("Thank you!");
-   * await room.expectReaction("❤️");
-   * ```
-   */
-  async expectReaction(key: string): Promise<EventID> {
-    const { mxid } = this.#tester;
-    const next = () => {
-      const own = this.view().messages.filter(({ type, sender }) => type === "m.reaction" && sender === mxid);
-      const relation = own[this.#seen.reactions]?.content["m.relates_to"];
-      return isJsonObject(relation) ? relation : undefined;
-    };
-    await this.#tester.until(() => next()?.key === key, `The bot was to react with ${key}`);
-    const relation = next();
-    this.#seen.reactions++;
-    return relation?.event_id as EventID;
-  }
-
-  /**
-   * Lets the bot do what it can do now, and checks that it says nothing more.
-   *
-   * @throws {ExpectationError} If it says something.
-   *
-   * @example
-   * ```ts
-   * import { Bot } from "@greenroom/matrix/bot";
-   * import { BotTester } from "@greenroom/matrix/testing";
-   *
-   * await using tester = new BotTester((options) => {
-   *   const bot = new Bot(options);
-   *   bot.command("ping", (c) => c.reply("pong"));
-   *   return bot;
-   * });
-   * const room = await tester.room("alice");
-   * await room.say("Hello!");
-   * await room.expectNothing();
-   * ```
-   */
-  async expectNothing(): Promise<void> {
-    await this.#tester.settle();
-    const said = this.messages[this.#seen.messages];
-    if (said !== undefined) {
-      throw new ExpectationError(`The bot was to say nothing, and says ${platform.inspect(said.text)}`);
-    }
-  }
-}
-
-function readAs(content: JsonObject): Pick<TestedMessage, "text" | "html" | "content"> {
-  const { body, formatted_body: html } = content;
-  return {
-    text: typeof body === "string" ? body : "",
-    html: typeof html === "string" ? html : undefined,
-    content,
-  };
-}
-
 hintAt(BotTester.prototype, "a tester of bots", BOT_TESTER_HINTS);
 hintAt(BotTester, "BotTester", { create: "new BotTester((options) => new Bot(options))" });
-hintAt(TestRoom.prototype, "a room of a tester", TEST_ROOM_HINTS);
 
 /** @internal Names of other tests, for the compiler. */
 export interface BotTesterHints extends Hints<typeof BOT_TESTER_HINTS> {}
 
 /** What other libraries call it is refused with the name that it has here. */
 export interface BotTester extends BotTesterHints {}
-
-/** @internal Names of clients, for the compiler. */
-export interface TestRoomHints extends Hints<typeof TEST_ROOM_HINTS> {}
-
-/** What other libraries call it is refused with the name that it has here. */
-export interface TestRoom extends TestRoomHints {}

@@ -6,10 +6,10 @@
  * @module
  */
 
-import { platform, type PlatformServer } from "../base/platform/mod.ts";
+import type { PlatformServer } from "../base/platform/mod.ts";
 import { systemClock } from "../base/clock.ts";
 import { hintAt, type Hints } from "../errors/hints.ts";
-import { checkOptions, type OptionNames } from "../errors/known_names.ts";
+import { checkOptions } from "../errors/known_names.ts";
 import { ValueError } from "../errors/matrix_error.ts";
 import type { DeviceID, RoomID, UserID } from "../types/ids.ts";
 import type { AuthorizationServer } from "./authorization_server.ts";
@@ -21,26 +21,26 @@ import {
   type HomeserverQuirks,
   randomIds,
   type RateLimits,
+  SYNAPSE_VERSIONS,
   type TestRegistration,
 } from "./homeserver_options.ts";
-import { ConnectionDropped, injectFault, localFetch, type RawRequest, Router, serve } from "./http/http.ts";
+import {
+  bearerOf,
+  ConnectionDropped,
+  injectFault,
+  listenOn,
+  localFetch,
+  type RawRequest,
+  Router,
+  serve,
+} from "./http/http.ts";
 import { LoggedRequest, RequestLog, RoomView } from "./views.ts";
 import { DEFAULT_ROOM_VERSION } from "./rooms/mod.ts";
 import { ALL_ROUTES, OAUTH_ROUTES } from "./routes/routes.ts";
 import { ServerState } from "./server/mod.ts";
+import { createUser, type CreateUserOptions, type TestUser } from "./test_user.ts";
+import { HOMESERVER_HINTS } from "./testing_hints.ts";
 import { ACCESS_TOKEN_LIFETIME } from "./users/mod.ts";
-
-/** A user made by {@link Homeserver.createUser}, logged in. */
-export interface TestUser {
-  /** The localpart with the server's name. */
-  readonly userId: UserID;
-  /** The device of the access token. */
-  readonly deviceId: DeviceID;
-  /** The access token of the user and the device. */
-  readonly accessToken: string;
-  /** The password of the user, for `login()`. */
-  readonly password: string;
-}
 
 /** Options of {@link Homeserver.listen}. */
 export interface ListenOptions {
@@ -49,59 +49,6 @@ export interface ListenOptions {
   /** The address. Default: `127.0.0.1`. */
   readonly hostname?: string;
 }
-
-/** Options of {@link Homeserver.createUser}. */
-export interface CreateUserOptions {
-  /** The password. Defaults to `password of <localpart>`. */
-  readonly password?: string;
-  /** The display name. Defaults to the localpart, as on Synapse. */
-  readonly displayname?: string;
-  /** The ID of the device. Defaults to a new one. */
-  readonly deviceId?: DeviceID;
-  /**
-   * The homeserver of the user, one that federates with this one: it is played by this one, and what the user
-   * does arrives at once. Defaults to this one.
-   */
-  readonly serverName?: string;
-}
-
-const FAULT = "homeserver.faults.add({ kind, match })";
-
-/** What homeservers of other tests have, and what to write here. */
-export const HOMESERVER_HINTS = {
-  url: "homeserver.baseUrl",
-  homeserverUrl: "homeserver.baseUrl",
-  stop: "homeserver.close()",
-  shutdown: "homeserver.close()",
-  start: "new Homeserver(), which runs; homeserver.listen() for programs of their own",
-  register: "homeserver.createUser(localpart)",
-  registerUser: "homeserver.createUser(localpart)",
-  addUser: "homeserver.createUser(localpart)",
-  createRoom: "client.createRoom(), of a user's client",
-  sendText: "client.sendText(), of a user's client",
-  login: "homeserver.createUser(localpart), which has an accessToken",
-  failNext: FAULT,
-  respond: FAULT,
-  intercept: FAULT,
-} as const;
-
-const CLIENT_OF =
-  "new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken: user.accessToken })";
-
-/** What clients of a user do. */
-export const TEST_USER_HINTS = {
-  client: CLIENT_OF,
-  sendText: CLIENT_OF,
-  sendMessage: CLIENT_OF,
-  createRoom: CLIENT_OF,
-  joinRoom: CLIENT_OF,
-  mxid: "user.userId",
-  token: "user.accessToken",
-} as const;
-
-const USER: OptionNames<CreateUserOptions> = {
-  ...{ password: true, displayname: true, deviceId: true, serverName: true },
-};
 
 const router = new Router(ALL_ROUTES);
 
@@ -115,14 +62,13 @@ const router = new Router(ALL_ROUTES);
  * @example
  * ```ts
  * import { Homeserver } from "@greenroom/matrix/testing";
- * import { assertEquals } from "@std/assert";
  *
  * await using homeserver = new Homeserver();
  * const alice = homeserver.createUser("alice");
  * const response = await homeserver.fetch(`${homeserver.baseUrl}/_matrix/client/v3/account/whoami`, {
  *   headers: { authorization: `Bearer ${alice.accessToken}` },
  * });
- * assertEquals((await response.json()).user_id, "@alice:localhost");
+ * console.assert((await response.json()).user_id === "@alice:localhost");
  * ```
  */
 export class Homeserver implements AsyncDisposable {
@@ -229,25 +175,9 @@ export class Homeserver implements AsyncDisposable {
   async listen(options: ListenOptions = {}): Promise<string> {
     checkOptions(options, { port: true, hostname: true }, "listen");
     const { port = 0, hostname = "127.0.0.1" } = options;
-    const serve = async (request: Request): Promise<Response> => {
-      const body = new Uint8Array(await request.arrayBuffer());
-      const { method, headers } = request;
-      try {
-        return await this.#handle({
-          method,
-          url: new URL(request.url),
-          headers,
-          body,
-          signal: this.#state.closing,
-        });
-      } catch (error) {
-        if (!(error instanceof ConnectionDropped) && !this.#state.closing.aborted) this.#onError(error);
-        return cutResponse();
-      }
-    };
-    this.#listener = await platform.serve({ port, hostname }, serve);
-    this.#state.baseUrl = `http://${hostname}:${this.#listener.port}`;
-    return this.#state.baseUrl;
+    const answer = (raw: RawRequest) => this.#handle(raw);
+    this.#listener = await listenOn({ port, hostname }, answer, this.#state.closing, this.#onError);
+    return this.#state.baseUrl = `http://${hostname}:${this.#listener.port}`;
   }
 
   /**
@@ -260,29 +190,14 @@ export class Homeserver implements AsyncDisposable {
    * @example
    * ```ts
    * import { Homeserver } from "@greenroom/matrix/testing";
-   * import { assertEquals } from "@std/assert";
    *
    * await using homeserver = new Homeserver();
    * const { userId, accessToken } = homeserver.createUser("alice", { displayname: "Alice" });
-   * assertEquals(userId, "@alice:localhost");
-   * assertEquals(typeof accessToken, "string"); // for a client or a bot
+   * console.assert(userId === "@alice:localhost" && accessToken !== ""); // for a client or a bot
    * ```
    */
   createUser(localpart: string, options: CreateUserOptions = {}): TestUser {
-    checkOptions(options, USER, "make a user");
-    if (typeof localpart !== "string" || /^@|:|^$/.test(localpart)) {
-      throw new ValueError(
-        `Cannot make a user ${localpart}: give the localpart alone, such as "alice", without @ and server`,
-      );
-    }
-    const { password = `password of ${localpart}`, displayname, deviceId, serverName } = options;
-    const user = this.#state.addUser(localpart, password, serverName);
-    if (displayname !== undefined) user.profile.set("displayname", displayname);
-    const device = this.#state.addDevice(user, deviceId, undefined);
-    const session = this.#state.sessions.open(user, device);
-    const made = { userId: user.id, deviceId: device.id, accessToken: session.token, password };
-    hintAt(made, "a user of the homeserver for tests", TEST_USER_HINTS);
-    return made as TestUser;
+    return createUser(this.#state, localpart, options);
   }
 
   /**
@@ -290,8 +205,7 @@ export class Homeserver implements AsyncDisposable {
    * is interested in.
    *
    * @param registration The content of its registration file.
-   * @param fetch Sends requests to it, whatever URL the registration has. Default: the global
-   *   `fetch`.
+   * @param fetch Sends requests to it, whatever URL the registration has. Default: the global one.
    *
    * @example
    * ```ts
@@ -325,14 +239,12 @@ export class Homeserver implements AsyncDisposable {
    * ```ts
    * import { Homeserver } from "@greenroom/matrix/testing";
    * import { Client } from "@greenroom/matrix";
-   * import { assertEquals } from "@std/assert";
    *
    * await using homeserver = new Homeserver();
    * const { accessToken } = homeserver.createUser("alice");
-   * const { baseUrl, fetch } = homeserver;
-   * await using alice = new Client({ baseUrl, fetch, accessToken });
+   * await using alice = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken });
    * const roomId = await alice.createRoom({ name: "Green room" });
-   * assertEquals(homeserver.room(roomId).state("m.room.name"), { name: "Green room" });
+   * console.assert(homeserver.room(roomId).state("m.room.name")?.name === "Green room");
    * ```
    */
   room(roomId: RoomID): RoomView {
@@ -359,9 +271,8 @@ export class Homeserver implements AsyncDisposable {
    * const { baseUrl, fetch } = homeserver;
    * await using alice = new Client({ baseUrl, fetch, accessToken });
    * const roomId = await alice.createRoom({ name: "Green room" });
-   * homeserver.sendAlong(roomId, [
-   *   { type: "m.room.name", state_key: "", sender: "@mallory:elsewhere.example", content: { name: 7 } },
-   * ]);
+   * const sender = "@mallory:elsewhere.example";
+   * homeserver.sendAlong(roomId, [{ type: "m.room.name", state_key: "", sender, content: { name: 7 } }]);
    * ```
    */
   sendAlong(roomId: RoomID, events: readonly Record<string, unknown>[]): void {
@@ -429,11 +340,10 @@ export class Homeserver implements AsyncDisposable {
    * @example
    * ```ts
    * import { Homeserver } from "@greenroom/matrix/testing";
-   * import { assertEquals } from "@std/assert";
    *
    * await using homeserver = new Homeserver();
    * const { userId, deviceId } = homeserver.createUser("alice");
-   * assertEquals(homeserver.toDevice(userId, deviceId), []);
+   * console.assert(homeserver.toDevice(userId, deviceId).length === 0);
    * ```
    */
   toDevice(userId: UserID, deviceId: DeviceID): readonly Record<string, unknown>[] {
@@ -488,24 +398,3 @@ export interface HomeserverHints extends Hints<typeof HOMESERVER_HINTS> {}
 
 /** What other libraries call it is refused with the name that it has here. */
 export interface Homeserver extends HomeserverHints {}
-
-/** @internal What clients of a user do, for the compiler. */
-export interface TestUserHints extends Hints<typeof TEST_USER_HINTS> {}
-
-/** What other libraries call it is refused with the name that it has here. */
-export interface TestUser extends TestUserHints {}
-
-function bearerOf({ headers, url }: RawRequest): string {
-  return headers.get("authorization")?.replace(/^Bearer /, "") ?? url.searchParams.get("access_token") ?? "";
-}
-
-/** Deno.serve can't close a connection, but it has to when a body is shorter than was said. */
-function cutResponse(): Response {
-  const body = new ReadableStream({ start: (controller) => controller.close() });
-  return new Response(body, { headers: { "content-length": "1" } });
-}
-
-const SYNAPSE_VERSIONS: readonly string[] = [
-  ...["r0.0.1", "r0.1.0", "r0.2.0", "r0.3.0", "r0.4.0", "r0.5.0", "r0.6.0", "r0.6.1"],
-  ...Array.from({ length: 15 }, (_, minor) => `v1.${minor + 1}`),
-];

@@ -8,6 +8,12 @@ import type { Clock } from "../base/clock.ts";
 import { checkOptions, type OptionNames } from "../errors/known_names.ts";
 import { type AuthorizationServerOptions, checkAuthorizationServerOptions } from "./authorization_server.ts";
 
+/** The versions of the specification that Synapse has. */
+export const SYNAPSE_VERSIONS: readonly string[] = [
+  ...["r0.0.1", "r0.1.0", "r0.2.0", "r0.3.0", "r0.4.0", "r0.5.0", "r0.6.0", "r0.6.1"],
+  ...Array.from({ length: 15 }, (_, minor) => `v1.${minor + 1}`),
+];
+
 /** What some homeservers do, and a client has to live with. */
 export interface HomeserverQuirks {
   /** Whether `GET /messages` reads on past `to`, as Dendrite does. Defaults to false. */

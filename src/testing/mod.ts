@@ -90,7 +90,8 @@ export type {
   StatusFault,
   TruncateFault,
 } from "./faults.ts";
-export { type CreateUserOptions, Homeserver, type ListenOptions, type TestUser } from "./homeserver.ts";
+export { Homeserver, type ListenOptions } from "./homeserver.ts";
+export type { CreateUserOptions, TestUser } from "./test_user.ts";
 export {
   type AppserviceFetch,
   type HomeserverOptions,
@@ -123,15 +124,8 @@ export {
   storeProcessConformance,
   type StoreProcessConformanceOptions,
 } from "./conformance/conformance.ts";
-export {
-  BotTester,
-  ExpectationError,
-  type SayOptions,
-  type TestedBot,
-  type TestedBotOptions,
-  type TestedMessage,
-  TestRoom,
-} from "./bot_tester.ts";
+export { BotTester, type TestedBot, type TestedBotOptions } from "./bot_tester.ts";
+export { ExpectationError, type SayOptions, type TestedMessage, TestRoom } from "./test_room.ts";
 export { TestClock } from "./test_clock.ts";
 
 endOwnCode(() => callSite());

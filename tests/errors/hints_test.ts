@@ -4,8 +4,12 @@ import { Appservice, createRegistration } from "@greenroom/matrix/appservice";
 import { Bot } from "@greenroom/matrix/bot";
 import { BotTester, Homeserver } from "@greenroom/matrix/testing";
 import { APPSERVICE_HINTS } from "../../src/appservice/appservice.ts";
-import { BOT_TESTER_HINTS, TEST_ROOM_HINTS } from "../../src/testing/bot_tester.ts";
-import { HOMESERVER_HINTS, TEST_USER_HINTS } from "../../src/testing/homeserver.ts";
+import {
+  BOT_TESTER_HINTS,
+  HOMESERVER_HINTS,
+  TEST_ROOM_HINTS,
+  TEST_USER_HINTS,
+} from "../../src/testing/testing_hints.ts";
 import { complaintsOf } from "../types/compiler.ts";
 
 const SERVICE = {

@@ -9,9 +9,10 @@ import { type Answer, Failure, Reply } from "../json/json.ts";
 import type { ServerState } from "../server/mod.ts";
 import { AuthedRequest, MatrixRequest, type RawRequest } from "./request.ts";
 
-export { ConnectionDropped, injectFault, localFetch } from "./local_fetch.ts";
+export { ConnectionDropped, injectFault, listenOn, localFetch } from "./local_fetch.ts";
 export {
   AuthedRequest,
+  bearerOf,
   MatrixRequest,
   notMember,
   notReadable,

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { platform, type PlatformServer } from "../../base/platform/mod.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { ActiveFault, TruncateFault } from "../faults.ts";
 import type { RawRequest } from "./request.ts";
@@ -209,4 +210,29 @@ async function truncate(response: Response, { bytes, clean = false }: TruncateFa
   if (clean) headers.delete("content-length");
   else headers.set("content-length", String(whole.byteLength));
   return new Response(body, { status: response.status, headers });
+}
+
+/** Listens, and answers requests: those of programs of their own. */
+export async function listenOn(
+  options: { readonly port: number; readonly hostname: string },
+  handle: (raw: RawRequest) => Promise<Response>,
+  closing: AbortSignal,
+  onError: (error: unknown) => void,
+): Promise<PlatformServer> {
+  return await platform.serve(options, async (request) => {
+    const body = new Uint8Array(await request.arrayBuffer());
+    const { method, headers } = request;
+    try {
+      return await handle({ method, url: new URL(request.url), headers, body, signal: closing });
+    } catch (error) {
+      if (!(error instanceof ConnectionDropped) && !closing.aborted) onError(error);
+      return cutResponse();
+    }
+  });
+}
+
+/** Deno.serve can't close a connection, but it has to when a body is shorter than was said. */
+function cutResponse(): Response {
+  const body = new ReadableStream({ start: (controller) => controller.close() });
+  return new Response(body, { headers: { "content-length": "1" } });
 }

@@ -283,3 +283,8 @@ export function parseUserId(value: unknown): UserID {
   }
   return value as UserID;
 }
+
+/** The access token of a request; empty: it has none. */
+export function bearerOf({ headers, url }: RawRequest): string {
+  return headers.get("authorization")?.replace(/^Bearer /, "") ?? url.searchParams.get("access_token") ?? "";
+}

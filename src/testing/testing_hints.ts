@@ -1,0 +1,68 @@
+/**
+ * What other tests and clients call things, and what to write here.
+ *
+ * @module
+ */
+
+const FAULT = "homeserver.faults.add({ kind, match })";
+
+/** What homeservers of other tests have, and what to write here. */
+export const HOMESERVER_HINTS = {
+  url: "homeserver.baseUrl",
+  homeserverUrl: "homeserver.baseUrl",
+  stop: "homeserver.close()",
+  shutdown: "homeserver.close()",
+  start: "new Homeserver(), which runs; homeserver.listen() for programs of their own",
+  register: "homeserver.createUser(localpart)",
+  registerUser: "homeserver.createUser(localpart)",
+  addUser: "homeserver.createUser(localpart)",
+  createRoom: "client.createRoom(), of a user's client",
+  sendText: "client.sendText(), of a user's client",
+  login: "homeserver.createUser(localpart), which has an accessToken",
+  failNext: FAULT,
+  respond: FAULT,
+  intercept: FAULT,
+} as const;
+
+const CLIENT_OF =
+  "new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken: user.accessToken })";
+
+/** What clients of a user do. */
+export const TEST_USER_HINTS = {
+  client: CLIENT_OF,
+  sendText: CLIENT_OF,
+  sendMessage: CLIENT_OF,
+  createRoom: CLIENT_OF,
+  joinRoom: CLIENT_OF,
+  mxid: "user.userId",
+  token: "user.accessToken",
+} as const;
+
+const ROOM = "const room = await tester.room(user), then room.say(text)";
+
+/** What other tests of bots do, and what to write here. */
+export const BOT_TESTER_HINTS = {
+  say: ROOM,
+  send: ROOM,
+  sendText: ROOM,
+  createUser: ROOM,
+  createRoom: ROOM,
+  user: ROOM,
+  messages: "room.messages, of tester.room(user)",
+  sent: "room.messages, of tester.room(user)",
+  nextMessage: "room.expect(text), of tester.room(user)",
+  expect: "room.expect(text), of tester.room(user)",
+  advance: "tester.pass(ms)",
+  tick: "tester.pass(ms)",
+} as const;
+
+/** What clients do in rooms, and what to write here. */
+export const TEST_ROOM_HINTS = {
+  roomId: "room.id",
+  sendText: "room.say(text)",
+  sendMessage: "room.say(text)",
+  reply: "room.say(text, { replyTo })",
+  expectReply: "room.expect(text)",
+  nextMessage: "room.expect(text)",
+  lastMessage: "room.messages.at(-1)",
+} as const;
