@@ -18,6 +18,10 @@ import {
   devicesAPI,
   type FiltersAPI,
   filtersAPI,
+  type InvitePermissionsAPI,
+  invitePermissionsAPI,
+  type NotificationsAPI,
+  notificationsAPI,
   type OpenIDAPI,
   openIdAPI,
   type PresenceAPI,
@@ -32,12 +36,18 @@ import {
   roomKeysAPI,
   type SessionAPI,
   sessionAPI,
+  type ThirdPartyAddressesAPI,
+  thirdPartyIdsAPI,
   type UiaAPI,
   uiaAPI,
 } from "./account/account.ts";
 import {
+  type AccountModerationAPI,
+  accountModerationAPI,
   type CapabilitiesAPI,
   capabilitiesAPI,
+  type ServerContactsAPI,
+  serverContactsAPI,
   type SyncAPI,
   syncAPI,
   type ThirdPartyAPI,
@@ -173,6 +183,11 @@ export interface ClientAPI
     DelayedEventsAPI,
     MutualRoomsAPI,
     ThreadSubscriptionsAPI,
+    InvitePermissionsAPI,
+    NotificationsAPI,
+    ThirdPartyAddressesAPI,
+    AccountModerationAPI,
+    ServerContactsAPI,
     SendHelpersAPI {}
 
 /** All operations, as the package's own parts call them. */
@@ -233,6 +248,11 @@ export function clientAPI(
     ...delayedEventsAPI(session, isEncrypted),
     ...mutualRoomsAPI(session),
     ...threadSubscriptionsAPI(session),
+    ...invitePermissionsAPI(session),
+    ...notificationsAPI(session),
+    ...thirdPartyIdsAPI(session),
+    ...accountModerationAPI(session),
+    ...serverContactsAPI(session),
     ...pagingAPI({ ...messages, ...directory, ...relations, ...spaces }),
     ...sendHelpersAPI(core.sendMessageEvent, {
       upload: uploader(session),

@@ -497,25 +497,35 @@ import type {
   AccountDataOptions,
   Authentication,
   AuthenticationOptions,
+  BindThirdPartyIDOptions,
   ChangePasswordOptions,
   ClaimKeysOptions,
   DeactivateAccountOptions,
   Device,
   DevicesToQuery,
+  GetNotificationsOptions,
+  InvitePermissions,
   KeysToClaim,
   LoginOptions,
   LogoutOptions,
   NewSession,
+  NotificationsResponse,
   OpenIDToken,
   Pusher,
   PusherSetup,
   QueryKeysOptions,
   RegisterOptions,
+  RequestEmailTokenOptions,
+  RequestPhoneTokenOptions,
   SetPresenceOptions,
   SetProfileOptions,
   SetPushRuleOptions,
   SetRoomTagOptions,
+  ThirdPartyAddress,
   ThirdPartyID,
+  ThirdPartyValidation,
+  UnbindResult,
+  UnbindThirdPartyIDOptions,
   UploadKeysOptions,
 } from "../api/account/account.ts";
 import type { ContentAs, MediaData, RequestOptions, SendableContent } from "../api/http/mod.ts";
@@ -575,6 +585,9 @@ import type {
 } from "../api/rooms/rooms.ts";
 import type {
   Capabilities,
+  GetSupportOptions,
+  PolicyServerInfo,
+  ServerSupport,
   SyncOptions,
   ThirdPartyLocation,
   ThirdPartyLookupOptions,
@@ -2551,6 +2564,26 @@ export interface Client
   isUsernameAvailable(username: string, options?: RequestOptions): Promise<boolean>;
 
   /**
+   * Whether a user could register with a token now (`m.login.registration_token`).
+   *
+   * @param token The token.
+   * @param options Request options.
+   * @throws {ForbiddenError} If nobody can register.
+   * @see
+   * {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv1registermloginregistration_tokenvalidity | GET /register/m.login.registration_token/validity}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function canInvite(client: Client, tokens: string[]): Promise<boolean> {
+   *   for (const token of tokens) if (await client.isRegistrationTokenValid(token)) return true;
+   *   return false;
+   * }
+   * ```
+   */
+  isRegistrationTokenValid(token: string, options?: RequestOptions): Promise<boolean>;
+
+  /**
    * Changes the password of the account.
    *
    * @param newPassword The new password.
@@ -4101,6 +4134,325 @@ export interface Client
    * ```
    */
   removeThreadSubscription(roomId: RoomID, threadId: EventID, options?: RequestOptions): Promise<void>;
+
+  /**
+   * Says which invitations the homeserver lets through.
+   *
+   * @param options Request options.
+   * @returns What was set; empty: all get through.
+   * @see {@link https://spec.matrix.org/v1.18/client-server-api/#invite-permission | Invite permission}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function canBeInvited(client: Client): Promise<boolean> {
+   *   return (await client.getInvitePermissions()).default_action !== "block";
+   * }
+   * ```
+   */
+  getInvitePermissions(options?: RequestOptions): Promise<InvitePermissions>;
+
+  /**
+   * Says which invitations the homeserver is to let through from now on. Others who invite the user get an
+   * `InviteBlockedError`. Invitations that wait come by syncs as the homeserver has it: by the specification they
+   * don't, and Synapse shows them.
+   *
+   * `default_action` blocks all. The lists of MSC4155 (globs of user IDs, and of server names) tell them apart: the
+   * first that fits counts, users before servers, and of each `allowed`, `ignored`, `blocked`. On Synapse, they count
+   * only for a user who has never set `default_action`.
+   *
+   * @param permissions What is let through; `{}`: everything.
+   * @param options Request options.
+   * @throws {UnsupportedFeatureError} If the homeserver can't block, or has no lists.
+   * @throws {ValueError} If there is no such member, or it is of another kind.
+   * @see {@link https://spec.matrix.org/v1.18/client-server-api/#invite-permission | Invite permission}
+   * @see {@link https://github.com/matrix-org/matrix-spec-proposals/pull/4155 | MSC4155}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function doNotDisturb(client: Client): Promise<void> {
+   *   await client.setInvitePermissions({ default_action: "block" });
+   * }
+   * ```
+   */
+  setInvitePermissions(permissions: InvitePermissions, options?: RequestOptions): Promise<void>;
+
+  /**
+   * Lists the events that the user was notified of, or would have been, a part at a time.
+   *
+   * @param options Which, where the part begins, and request options.
+   * @see
+   * {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3notifications | GET /notifications}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function countMissed(client: Client): Promise<number> {
+   *   const { notifications } = await client.getNotifications({ only: "highlight", limit: 100 });
+   *   return notifications.filter(({ read }) => !read).length;
+   * }
+   * ```
+   */
+  getNotifications(options?: GetNotificationsOptions): Promise<NotificationsResponse>;
+
+  /**
+   * Has the homeserver send an email, so that its reader can validate the address.
+   *
+   * @param email The address.
+   * @param options What the attempt is, and request options.
+   * @returns The validation, for `addThirdPartyId()` once the address is validated.
+   * @throws {ThreepidInUseError} If the address is that of an account.
+   * @throws {ThreepidMediumNotSupportedError} If the server takes no email addresses.
+   * @see
+   * {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3account3pidemailrequesttoken | POST /account/3pid/email/requestToken}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function addEmail(client: Client, email: string, password: string): Promise<void> {
+   *   const validation = await client.requestEmailToken(email);
+   *   if (!confirm("Follow the link of the email. Done?")) return;
+   *   await client.addThirdPartyId(validation, { authentication: { password } });
+   * }
+   * ```
+   */
+  requestEmailToken(email: string, options?: RequestEmailTokenOptions): Promise<ThirdPartyValidation>;
+
+  /**
+   * Has the homeserver send a text message, so that its reader can validate the phone number.
+   *
+   * @param phoneNumber The number.
+   * @param options Its country, what the attempt is, and request options.
+   * @returns The validation, for `addThirdPartyId()` once the number is validated.
+   * @throws {ThreepidInUseError} If the number is that of an account.
+   * @throws {ThreepidMediumNotSupportedError} If the server takes no phone numbers.
+   * @see
+   * {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3account3pidmsisdnrequesttoken | POST /account/3pid/msisdn/requestToken}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function validate(client: Client, number: string): Promise<string | undefined> {
+   *   return (await client.requestPhoneToken(number, { country: "GB" })).submit_url;
+   * }
+   * ```
+   */
+  requestPhoneToken(phoneNumber: string, options: RequestPhoneTokenOptions): Promise<ThirdPartyValidation>;
+
+  /**
+   * Adds an address to the account that was validated.
+   *
+   * @param validation What `requestEmailToken()` or `requestPhoneToken()` has returned.
+   * @param options How to authenticate, and request options.
+   * @throws {ThreepidAuthFailedError} If the address is not validated.
+   * @throws {AuthenticationNeededError} If the server wants an authentication that `authentication` does not cover.
+   * @see
+   * {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3account3pidadd | POST /account/3pid/add}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function add(client: Client, sid: string, secret: string, password: string): Promise<void> {
+   *   await client.addThirdPartyId({ sid, client_secret: secret }, { authentication: { password } });
+   * }
+   * ```
+   */
+  addThirdPartyId(validation: ThirdPartyValidation, options?: AuthenticationOptions): Promise<void>;
+
+  /**
+   * Has an identity server say that an address is the user's, so that others find the user by it.
+   *
+   * @param validation A validation that the identity server has made.
+   * @param options The identity server and its token, and request options.
+   * @see
+   * {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3account3pidbind | POST /account/3pid/bind}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function beFound(client: Client, sid: string, secret: string, token: string): Promise<void> {
+   *   const at = { idServer: "identity.example.org", idAccessToken: token };
+   *   await client.bindThirdPartyId({ sid, client_secret: secret }, at);
+   * }
+   * ```
+   */
+  bindThirdPartyId(validation: ThirdPartyValidation, options: BindThirdPartyIDOptions): Promise<void>;
+
+  /**
+   * Has an identity server no longer say whose an address is. The account keeps it.
+   *
+   * @param address The address.
+   * @param options The identity server, and request options.
+   * @returns Whether the identity server has done so.
+   * @see
+   * {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3account3pidunbind | POST /account/3pid/unbind}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function hide(client: Client, address: string): Promise<boolean> {
+   *   return await client.unbindThirdPartyId({ medium: "email", address }) === "success";
+   * }
+   * ```
+   */
+  unbindThirdPartyId(address: ThirdPartyAddress, options?: UnbindThirdPartyIDOptions): Promise<UnbindResult>;
+
+  /**
+   * Removes an address from the account.
+   *
+   * @param address The address.
+   * @param options The identity server, and request options.
+   * @returns Whether the identity server no longer says whose it is.
+   * @see
+   * {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3account3piddelete | POST /account/3pid/delete}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function removeAll(client: Client): Promise<void> {
+   *   for (const each of await client.getThirdPartyIds()) await client.removeThirdPartyId(each);
+   * }
+   * ```
+   */
+  removeThirdPartyId(address: ThirdPartyAddress, options?: UnbindThirdPartyIDOptions): Promise<UnbindResult>;
+
+  /**
+   * Whether a user is locked out: the account can't be used until it is unlocked.
+   *
+   * @param userId The user, of this homeserver.
+   * @param options Request options.
+   * @throws {ForbiddenError} If the caller is no administrator.
+   * @throws {NotFoundError} If there is no such user.
+   * @throws {UnsupportedFeatureError} If the homeserver can't say.
+   * @see
+   * {@link https://spec.matrix.org/v1.18/client-server-api/#get_matrixclientv1adminlockuserid | GET /admin/lock/{userId}}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   * import type { UserID } from "@greenroom/matrix/types";
+   *
+   * export async function unlock(client: Client, userId: UserID): Promise<void> {
+   *   if (await client.isUserLocked(userId)) await client.setUserLocked(userId, false);
+   * }
+   * ```
+   */
+  isUserLocked(userId: UserID, options?: RequestOptions): Promise<boolean>;
+
+  /**
+   * Locks a user out, or lets the user in again.
+   *
+   * @param userId The user, of this homeserver.
+   * @param locked Whether the user is locked out from now on.
+   * @param options Request options.
+   * @throws {ForbiddenError} If the caller is no administrator, or the user is one.
+   * @throws {NotFoundError} If there is no such user.
+   * @throws {UnsupportedFeatureError} If the homeserver can't do it.
+   * @see
+   * {@link https://spec.matrix.org/v1.18/client-server-api/#put_matrixclientv1adminlockuserid | PUT /admin/lock/{userId}}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   * import type { UserID } from "@greenroom/matrix/types";
+   *
+   * export async function lockOut(client: Client, spammer: UserID): Promise<void> {
+   *   await client.setUserLocked(spammer, true);
+   * }
+   * ```
+   */
+  setUserLocked(userId: UserID, locked: boolean, options?: RequestOptions): Promise<void>;
+
+  /**
+   * Whether a user is suspended: can read and leave, and nothing else.
+   *
+   * @param userId The user, of this homeserver.
+   * @param options Request options.
+   * @throws {ForbiddenError} If the caller is no administrator.
+   * @throws {NotFoundError} If there is no such user.
+   * @throws {UnsupportedFeatureError} If the homeserver can't say.
+   * @see
+   * {@link https://spec.matrix.org/v1.18/client-server-api/#get_matrixclientv1adminsuspenduserid | GET /admin/suspend/{userId}}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   * import type { UserID } from "@greenroom/matrix/types";
+   *
+   * export async function canWrite(client: Client, userId: UserID): Promise<boolean> {
+   *   return !await client.isUserSuspended(userId);
+   * }
+   * ```
+   */
+  isUserSuspended(userId: UserID, options?: RequestOptions): Promise<boolean>;
+
+  /**
+   * Suspends a user, or ends that.
+   *
+   * @param userId The user, of this homeserver.
+   * @param suspended Whether the user is suspended from now on.
+   * @param options Request options.
+   * @throws {ForbiddenError} If the caller is no administrator, or the user is one.
+   * @throws {NotFoundError} If there is no such user.
+   * @throws {UnsupportedFeatureError} If the homeserver can't do it.
+   * @see
+   * {@link https://spec.matrix.org/v1.18/client-server-api/#put_matrixclientv1adminsuspenduserid | PUT /admin/suspend/{userId}}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   * import type { UserID } from "@greenroom/matrix/types";
+   *
+   * export async function silence(client: Client, spammer: UserID): Promise<void> {
+   *   await client.setUserSuspended(spammer, true);
+   * }
+   * ```
+   */
+  setUserSuspended(userId: UserID, suspended: boolean, options?: RequestOptions): Promise<void>;
+
+  /**
+   * Asks a domain whom to ask for help with its homeserver. What can't be a user ID, an email address or the address
+   * of a page is left out: anybody can write there anything.
+   *
+   * @param options Which server, and request options.
+   * @returns The contacts; undefined if the domain says nothing (404).
+   * @throws {ServiceResponseError} If it answers with something else.
+   * @throws {ValueError} If the server name can't be one.
+   * @see
+   * {@link https://spec.matrix.org/v1.16/client-server-api/#getwell-knownmatrixsupport | GET /.well-known/matrix/support}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function reportTo(client: Client, serverName: string): Promise<string | undefined> {
+   *   const { contacts = [] } = await client.getSupport({ serverName }) ?? {};
+   *   return contacts.find(({ role }) => role === "m.role.security")?.email_address;
+   * }
+   * ```
+   */
+  getSupport(options?: GetSupportOptions): Promise<ServerSupport | undefined>;
+
+  /**
+   * Asks a domain for the keys of its policy server, which a room needs to have it vet events.
+   *
+   * @param serverName The policy server.
+   * @param options Request options.
+   * @returns The keys; undefined if the domain has no policy server that says them (404).
+   * @throws {ServiceResponseError} If it answers with something else.
+   * @throws {ValueError} If the server name can't be one.
+   * @see
+   * {@link https://spec.matrix.org/v1.18/client-server-api/#getwell-knownmatrixpolicy_server | GET /.well-known/matrix/policy_server}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   * import type { RoomID } from "@greenroom/matrix/types";
+   *
+   * export async function vet(client: Client, roomId: RoomID, via: string): Promise<boolean> {
+   *   const server = await client.getPolicyServer(via);
+   *   if (server === undefined) return false;
+   *   await client.sendStateEvent(roomId, "m.room.policy", { via, public_keys: server.public_keys });
+   *   return true; // it counts while a user of that server is in the room
+   * }
+   * ```
+   */
+  getPolicyServer(serverName: string, options?: RequestOptions): Promise<PolicyServerInfo | undefined>;
 
   /**
    * Sends a message with any content.

@@ -74,9 +74,9 @@ export interface HomeserverOptions {
    */
   readonly versions?: readonly string[];
   /**
-   * The unstable features in `GET /versions`.
+   * The unstable features in `GET /versions`. What it says of them changes nothing else.
    *
-   * @default {{}}
+   * @default {{ "org.matrix.msc4380.stable": true }}
    */
   readonly unstableFeatures?: Readonly<Record<string, boolean>>;
   /**

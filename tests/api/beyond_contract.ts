@@ -46,6 +46,9 @@ const dehydrated = {
   initial_device_display_name: "Dehydrated device",
 };
 
+const validation = { sid: "1", client_secret: "s" };
+const address = { medium: "email", address: "a@b.org" };
+
 const pusher = {
   pushkey: "key",
   kind: "http",
@@ -110,6 +113,26 @@ export const BEYOND_CONTRACT: Readonly<Record<string, readonly (readonly unknown
   restartDelayedEvent: [["delay"]],
   sendDelayedEvent: [["delay"]],
   getMutualRooms: [[user]],
+  isRegistrationTokenValid: [["a/b+c"]],
+  getInvitePermissions: [[]],
+  setInvitePermissions: [[{}], [{ default_action: "block" }]],
+  getNotifications: [[], [{ from: "n1", limit: 5, only: "highlight" }]],
+  requestEmailToken: [["a@b.org"], ["a@b.org", {
+    clientSecret: "s",
+    sendAttempt: 2,
+    nextLink: "https://b.org",
+  }]],
+  requestPhoneToken: [["7700900123", { country: "GB" }]],
+  addThirdPartyId: [[validation], [validation, { authentication }]],
+  bindThirdPartyId: [[validation, { idServer: "id.b.org", idAccessToken: "token" }]],
+  unbindThirdPartyId: [[address], [address, { idServer: "id.b.org" }]],
+  removeThirdPartyId: [[address], [address, { idServer: "id.b.org" }]],
+  isUserLocked: [[user]],
+  setUserLocked: [[user, true]],
+  isUserSuspended: [[user]],
+  setUserSuspended: [[user, false]],
+  getSupport: [[], [{ serverName: "b.org" }]],
+  getPolicyServer: [["b.org:8448"]],
   getThreadSubscription: [[room, event]],
   setThreadSubscription: [[room, event], [room, event, { automatic: event }]],
   removeThreadSubscription: [[room, event]],

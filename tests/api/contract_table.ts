@@ -589,8 +589,10 @@ export const USUAL_ANSWER = {
   failures: {},
   filter_id: "f1",
   next_batch: "t2",
-  versions: ["v1.16"],
+  versions: ["v1.19"],
   flows: [],
+  ...{ valid: true, locked: true, suspended: true, notifications: [], sid: "1", contacts: [] },
+  ...{ id_server_unbind_result: "success", public_keys: { ed25519: "a".repeat(43) } },
 };
 
 /**

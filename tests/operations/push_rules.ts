@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { MatrixRequestError, NotFoundError } from "@greenroom/matrix";
-import type { MessageEvent } from "@greenroom/matrix/types";
+import type { MessageEvent, SetTweakAction } from "@greenroom/matrix/types";
 import type { Operation } from "./support/operation.ts";
 import { roomOf } from "./support/scene.ts";
 import { refused } from "./support/wait.ts";
@@ -100,7 +100,7 @@ export const pushRules: readonly Operation[] = [
   },
   {
     name: "pushRules.evaluate() finds what the server finds",
-    covers: ["getPushRules"],
+    covers: ["getPushRules", "getNotifications"],
     async run(scene) {
       const [alice, bob] = await scene.players("alice", "bob");
       const roomId = await roomOf(alice, bob);
@@ -117,13 +117,13 @@ export const pushRules: readonly Operation[] = [
       ];
       await alice.syncOnce();
       assertEquals(heard.map(({ event_id }) => event_id), sent);
-      const { notifications } = await alice.request<{
-        notifications: { event: { event_id: string }; actions: { set_tweak?: string; value?: unknown }[] }[];
-      }>("GET", "/_matrix/client/v3/notifications");
+      const { notifications } = await alice.getNotifications();
       for (const event of heard) {
         const { isNotified, isHighlighted } = await alice.pushRules.evaluate(event);
         const found = notifications.find((each) => each.event.event_id === event.event_id);
-        const tweak = found?.actions.find(({ set_tweak }) => set_tweak === "highlight");
+        const tweak = found?.actions.find((each): each is SetTweakAction =>
+          typeof each === "object" && each.set_tweak === "highlight"
+        );
         const highlights = tweak !== undefined && tweak.value !== false;
         assertEquals(
           [isNotified, isHighlighted],
@@ -131,6 +131,32 @@ export const pushRules: readonly Operation[] = [
           String(event.content.body),
         );
       }
+    },
+  },
+  {
+    name: "getNotifications() lists what notified, the latest first, part by part, and whether it was read",
+    covers: ["getNotifications"],
+    async run(scene) {
+      const [alice, bob] = await scene.players("alice", "bob");
+      const roomId = await roomOf(alice, bob);
+      const mentions = { user_ids: [alice.userId] };
+      const sent = [
+        await bob.sendText(roomId, "one"),
+        await bob.sendText(roomId, "two", { mentions }),
+        await bob.sendText(roomId, "three"),
+      ];
+      await alice.sendReceipt(roomId, sent[1] ?? "$");
+      const first = await alice.getNotifications({ limit: 2 });
+      assertEquals(first.notifications.map(({ event, room_id, read }) => [event.event_id, room_id, read]), [
+        [sent[2], roomId, false],
+        [sent[1], roomId, true],
+      ]);
+      assertEquals(first.notifications[0]?.event.room_id, roomId);
+      assert(typeof first.next_token === "string");
+      const next = await alice.getNotifications({ from: first.next_token });
+      assertEquals(next.notifications.map(({ event }) => event.event_id), [sent[0]]);
+      const mine = await alice.getNotifications({ only: "highlight" });
+      assertEquals(mine.notifications.map(({ event }) => event.event_id), [sent[1]]);
     },
   },
 ];

@@ -7,7 +7,8 @@
 
 import { accountData } from "./account_data.ts";
 import { relations } from "./relations.ts";
-import { beyond } from "./beyond.ts";
+import { addresses } from "./beyond/addresses.ts";
+import { beyond } from "./beyond/beyond.ts";
 import { dehydratedDevice } from "./dehydrated_device.ts";
 import { devices } from "./devices.ts";
 import { directory } from "./directory.ts";
@@ -19,7 +20,7 @@ import { members } from "./members.ts";
 import { membership } from "./membership.ts";
 import type { Operation } from "./support/operation.ts";
 import { profile } from "./profile.ts";
-import { proposals } from "./proposals.ts";
+import { proposals } from "./beyond/proposals.ts";
 import { pushRules } from "./push_rules.ts";
 import { queue } from "./queue.ts";
 import { rooms } from "./rooms.ts";
@@ -32,6 +33,7 @@ import { session } from "./session.ts";
 /** Every operation test. */
 export const operations: readonly Operation[] = [
   ...rooms,
+  ...addresses,
   ...membership,
   ...members,
   ...sending,

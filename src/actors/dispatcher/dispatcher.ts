@@ -268,13 +268,14 @@ function visit(
 ): void {
   internal.forEach(tell);
   global.forEach(deliver);
-  for (const { gap, events, ignored, remarks, ephemeral, accountData } of rooms) {
+  for (const { gap, events, ignored, remarks, sticky, ephemeral, accountData } of rooms) {
     if (gap !== undefined) tell(gap);
     events.forEach((event, index) => {
       if (ignored?.has(index) !== true) deliver(event);
       const remark = remarks.get(index);
       if (remark !== undefined) tell(remark);
     });
+    sticky.forEach(tell);
     ephemeral.forEach(deliver);
     accountData.forEach(deliver);
   }

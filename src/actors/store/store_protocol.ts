@@ -208,6 +208,8 @@ export interface RoomBatch {
   readonly ignored: ReadonlySet<number> | undefined;
   /** Internal events about the events, each delivered after the event at its index. */
   readonly remarks: ReadonlyMap<number, InternalDelivery>;
+  /** Sticky events that are not among the others. */
+  readonly sticky: readonly InternalDelivery[];
   /** Typing and receipts. */
   readonly ephemeral: readonly MatrixEvent[];
   /** Private data of the room. */

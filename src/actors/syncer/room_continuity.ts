@@ -270,6 +270,7 @@ function leftRoom(roomId: RoomID, { nextBatch }: SyncParts): RoomPart {
     news: undefined,
     limited: true,
     prevBatch: nextBatch,
+    sticky: [],
     ephemeral: [],
     accountData: [],
   };

@@ -1,6 +1,8 @@
 /**
  * What handlers get of a sync response, in order.
  *
+ * Over 300 lines because what handlers get, and what they do not, is decided in one place.
+ *
  * @module
  */
 
@@ -25,8 +27,16 @@ import {
   type RoomBatch,
   type SyncBatch,
 } from "../store/mod.ts";
-import { isMember, type MemberStateEvent, type RoomPart, stateKeyOf, type SyncParts } from "./sync_parts.ts";
+import {
+  isMember,
+  type MemberStateEvent,
+  type RoomPart,
+  stateKeyOf,
+  type SyncParts,
+  type Undecryptable,
+} from "./sync_parts.ts";
 import { FormerMembers, membershipChange } from "./membership.ts";
+import type { JsonObject } from "../../types/json.ts";
 import type { CatchUp } from "../../store/device/mod.ts";
 
 /** What is known of a sync beside its response. */
@@ -129,18 +139,14 @@ function roomBatch(room: RoomPart, view: RoomView): RoomBatch {
   const unread = context.acceptClear && unacceptable(room, events, context.acceptClear, view);
   for (const index of unread ?? []) {
     const event = events[index] as MessageEvent;
-    remarks.set(index, { type: InternalEventType.UNENCRYPTED, data: { event, source: remarkSource(event) } });
+    remarks.set(index, clearRemark(event));
   }
   let members: FormerMembers | undefined;
   const first = isNew(room, view) ? events.length - room.filled.length - room.timeline.length : 0;
   for (let index = first; index < events.length; index++) {
     const event = events[index] as MatrixEvent; // the index says that there is one
     const reason = undecryptable.get(event);
-    if (reason !== undefined) {
-      const source = remarkSource(event);
-      const data = { event: event as UndecryptableEvent["event"], ...reason, source };
-      remarks.set(index, { type: InternalEventType.UNDECRYPTABLE, data });
-    }
+    if (reason !== undefined) remarks.set(index, undecryptableRemark(event, reason));
     if (!isMember(event)) continue;
     members ??= new FormerMembers(events, room.shown, former?.members);
     const change = changeOf(event, index, { context, former, members, news: room.news });
@@ -148,7 +154,45 @@ function roomBatch(room: RoomPart, view: RoomView): RoomBatch {
   }
   const ignored = room.shown.size === 0 ? unread : withoutShown(room, { events, unread, remarks });
   const gap = room.gap && { type: InternalEventType.GAP, data: room.gap };
-  return { roomId, gap, events, ignored, remarks, ephemeral, accountData };
+  const sticky = room.sticky.length === 0 ? NONE : stickyEvents(room, events, view);
+  return { roomId, gap, events, ignored, remarks, sticky, ephemeral, accountData };
+}
+
+const NONE: readonly never[] = [];
+
+/** An event is sticky for an hour at most. */
+const MAX_STICKY = 3_600_000;
+
+/** What is said of the sticky events that are not in the timeline, if they are accepted and can be read. */
+function stickyEvents(
+  room: RoomPart,
+  events: readonly MatrixEvent[],
+  view: RoomView,
+): readonly InternalDelivery[] {
+  const { context: { acceptClear }, undecryptable } = view;
+  const refused = acceptClear === undefined
+    ? undefined
+    : unacceptable(room, [...events, ...room.sticky], acceptClear, view);
+  return room.sticky.map((event, index) => {
+    const reason = undecryptable.get(event);
+    if (reason !== undefined) return undecryptableRemark(event, reason);
+    if (refused?.has(events.length + index)) return clearRemark(event as MessageEvent);
+    const left = (event.unsigned as JsonObject | undefined)?.msc4354_sticky_duration_ttl_ms;
+    const bounded = typeof left === "number" ? Math.min(Math.max(left, 0), MAX_STICKY) : undefined;
+    return {
+      type: InternalEventType.STICKY,
+      data: { event, left: bounded, source: SyncStream.INTERNAL },
+    };
+  });
+}
+
+function undecryptableRemark(event: MatrixEvent, reason: Undecryptable): InternalDelivery {
+  const data = { event: event as UndecryptableEvent["event"], ...reason, source: remarkSource(event) };
+  return { type: InternalEventType.UNDECRYPTABLE, data };
+}
+
+function clearRemark(event: MessageEvent): InternalDelivery {
+  return { type: InternalEventType.UNENCRYPTED, data: { event, source: remarkSource(event) } };
 }
 
 /** The events that are not delivered: those that were shown before, and their remarks, too. */

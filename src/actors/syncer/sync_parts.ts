@@ -75,6 +75,8 @@ export interface RoomPart {
   limited: boolean;
   /** Where to read on backwards from there. */
   prevBatch: SyncToken | undefined;
+  /** Sticky events that are not in the timeline. */
+  sticky: readonly TimelineEvent[];
   /** Typing and receipts. */
   readonly ephemeral: readonly EphemeralEvent[];
   /** Private data of the room. */
@@ -198,6 +200,9 @@ class Reader {
         timeline: this.events(timeline, base | SyncStream.TIMELINE, isRoomEvent, roomId),
         limited: timeline.limited === true,
         prevBatch: typeof timeline.prev_batch === "string" ? timeline.prev_batch : undefined,
+        sticky: room.msc4354_sticky === undefined
+          ? NONE
+          : this.events(room.msc4354_sticky, base | SyncStream.TIMELINE, isRoomEvent, roomId),
         ephemeral: this.events(room.ephemeral, base | SyncStream.EPHEMERAL, undefined, roomId),
         accountData: this.events(room.account_data, base | SyncStream.ACCOUNT_DATA, undefined, roomId),
       };
@@ -235,6 +240,7 @@ class Reader {
         timeline: [],
         limited: false,
         prevBatch: undefined,
+        sticky: [],
         ephemeral: [],
         accountData: [],
       };

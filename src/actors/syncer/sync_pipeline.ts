@@ -102,6 +102,7 @@ function applyCrypto(
     for (const room of parts.rooms) {
       room.filled = readable(room.filled);
       room.timeline = readable(room.timeline);
+      room.sticky = readable(room.sticky);
     }
   }
   parts.undecryptable = undecryptable;
@@ -128,7 +129,7 @@ function cryptoInput(parts: SyncParts, context: SyncContext): CryptoInput {
       limited: room.limited,
       lossy: isLossy(room, members),
     })),
-    encrypted: rooms.flatMap(({ filled, timeline, shown }) => {
+    encrypted: rooms.flatMap(({ filled, timeline, sticky, shown }) => {
       const isToRead = (event: MatrixEvent): event is MessageEvent => {
         if (isReadable(event)) return !shown.has(event);
         if (event.type.startsWith(VERIFICATION_PREFIX) || event.content.msgtype === REQUEST_TYPE) {
@@ -136,7 +137,7 @@ function cryptoInput(parts: SyncParts, context: SyncContext): CryptoInput {
         }
         return false;
       };
-      return [filled, timeline].flatMap((events) => events.filter(isToRead));
+      return [filled, timeline, sticky].flatMap((events) => events.filter(isToRead));
     }),
     verifying,
   };

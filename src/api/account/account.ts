@@ -75,6 +75,29 @@ export {
 export { type OpenIDAPI, openIdAPI, type OpenIDToken } from "./openid.ts";
 export { type PushRulesAPI, pushRulesAPI, type SetPushRuleOptions } from "./push_rules.ts";
 export type { NewSession } from "./store_login.ts";
+export {
+  type InvitePermissions,
+  type InvitePermissionsAPI,
+  invitePermissionsAPI,
+} from "./invite_permissions.ts";
+export {
+  type GetNotificationsOptions,
+  type Notification,
+  type NotificationsAPI,
+  notificationsAPI,
+  type NotificationsResponse,
+} from "./notifications.ts";
+export {
+  type BindThirdPartyIDOptions,
+  type RequestEmailTokenOptions,
+  type RequestPhoneTokenOptions,
+  type ThirdPartyAddress,
+  type ThirdPartyAddressesAPI,
+  thirdPartyIdsAPI,
+  type ThirdPartyValidation,
+  type UnbindResult,
+  type UnbindThirdPartyIDOptions,
+} from "./third_party_ids.ts";
 
 const ACCOUNT = "/_matrix/client/v3/account";
 const register = endpoint(
@@ -95,6 +118,13 @@ const available = endpoint(
   "GET",
   "/_matrix/client/v3/register/available",
   field<boolean>("available", "boolean"),
+  { auth: false },
+);
+const tokenValidity = endpoint(
+  "isRegistrationTokenValid",
+  "GET",
+  "/_matrix/client/v1/register/m.login.registration_token/validity",
+  field<boolean>("valid", "boolean"),
   { auth: false },
 );
 const changePassword = endpoint("changePassword", "POST", `${ACCOUNT}/password`, nothing);
@@ -210,6 +240,26 @@ export interface AccountAPI {
   isUsernameAvailable(username: string, options?: RequestOptions): Promise<boolean>;
 
   /**
+   * Whether a user could register with a token now (`m.login.registration_token`).
+   *
+   * @param token The token.
+   * @param options Request options.
+   * @throws {ForbiddenError} If nobody can register.
+   * @see
+   * {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv1registermloginregistration_tokenvalidity | GET /register/m.login.registration_token/validity}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function canInvite(client: Client, tokens: string[]): Promise<boolean> {
+   *   for (const token of tokens) if (await client.isRegistrationTokenValid(token)) return true;
+   *   return false;
+   * }
+   * ```
+   */
+  isRegistrationTokenValid(token: string, options?: RequestOptions): Promise<boolean>;
+
+  /**
    * Changes the password of the account.
    *
    * @param newPassword The new password.
@@ -307,6 +357,8 @@ export function accountAPI(session: Session): AccountAPI {
         throw error;
       }
     },
+    isRegistrationTokenValid: async (token, options) =>
+      await http[CALL](tokenValidity, { path: {}, query: { token } }, options),
     changePassword(newPassword, { logoutDevices = true, ...options } = {}) {
       const body = { new_password: newPassword, logout_devices: logoutDevices };
       return authenticated(session, changePassword, { path: {}, body }, options);

@@ -11,6 +11,7 @@ import {
   checkHttpOptions,
   type CustomRequestOptions,
   DOWNLOAD,
+  ELSEWHERE,
   type HTTPAPIOptions,
   IS_ANSWERED,
   IS_TOKEN_DEAD,
@@ -158,6 +159,24 @@ export class HTTPAPI {
   /** Whether a refresh token is held. */
   get isRefreshable(): boolean {
     return this.#credentials.renewable;
+  }
+
+  /**
+   * Makes a transport to another server, which gets no token.
+   *
+   * @internal
+   * @param baseUrl Its address.
+   * @param maxResponseSize The largest answer to take from it, in bytes.
+   * @param around What stands around the `fetch` of this one.
+   */
+  [ELSEWHERE](
+    baseUrl: string,
+    maxResponseSize: number,
+    around: (send: typeof fetch | undefined) => typeof fetch,
+  ): HTTPAPI {
+    const { fetch: send, log, clock, retry, requestTimeout, userAgent } = this.#options;
+    const same = { log, clock, retry, requestTimeout, userAgent };
+    return new HTTPAPI({ ...same, baseUrl, maxResponseSize, fetch: around(send) });
   }
 
   /**

@@ -18,6 +18,8 @@ import { checkRetry, type RequestOptions, type RetryPolicy } from "./request_opt
 export const CALL: unique symbol = Symbol("call");
 /** The same, where the caller reads the answer. */
 export const DOWNLOAD: unique symbol = Symbol("download");
+/** Names the method that makes a transport to another server. */
+export const ELSEWHERE: unique symbol = Symbol("elsewhere");
 /** Whether a homeserver has answered. */
 export const IS_ANSWERED: unique symbol = Symbol("isAnswered");
 /** Whether the access token is dead for good. */

@@ -19,6 +19,7 @@ export {
   type Call,
   type CustomRequestOptions,
   DOWNLOAD,
+  ELSEWHERE,
   HTTP_OPTIONS,
   type HTTPAPIOptions,
   IS_TOKEN_DEAD,

@@ -240,16 +240,16 @@ export function requestHeaders(given: Readonly<Record<string, string>>): Readonl
 
 const NAMES =
   "additionalCreators after aliasLocalpart allowRemote alone animated appId asDeviceId asUserId at " +
-  "authentication automatic before body caption captionHtml checkCurrent clearAccessToken clock conditions creationContent criteria " +
+  "authentication automatic before body caption captionHtml checkCurrent clearAccessToken clientSecret clock country conditions creationContent criteria " +
   "customRequestFields delay deviceId deviceKeys deviceName direction disableEncryption erase eventType " +
   "events extraContent extraFields fallbackKeys fetch fields fileName fileType filename filter filterId " +
-  "filterJson format from fromToken fullState headers height html idServer idempotent identifier " +
+  "filterJson format from fromToken fullState headers height html idAccessToken idServer idempotent identifier " +
   "include includeAllNetworks info inhibitLogin initialState invitees isDirect key kind limit log " +
   "loginToken loginType logoutDevices masterKey maxDepth maxMemory maxRetries maxSize membership mentions mimeType msgtype " +
-  "name nextBatch notMembership onProgress onRecoveryKey oneTimeKeys override passphrase password path " +
+  "name nextBatch nextLink notMembership onProgress onRecoveryKey oneTimeKeys only override passphrase password path " +
   "pattern powerLevelContentOverride presence preset privateReadReceipt query raise404 readReceipt " +
   "reason receiptType recoveryKey recurse relType relatesTo replyTo requestTimeout resizeMethod " +
-  "retry roomId roomTypes roomVersion searchQuery selfSigningKey server servers setPresence signal " +
+  "retry roomId roomTypes roomVersion searchQuery selfSigningKey sendAttempt server serverName servers setPresence signal " +
   "since size stateKey status storage storeAccessToken suggestedOnly text thirdPartyInstanceId " +
   "thirdPartySigned thread threadId thumbnail timeout timestamp to toToken token topic txnId updateHsUrl userAgent " +
   "useStateAfter userSigningKey username version visibility width withRefreshToken";

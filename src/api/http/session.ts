@@ -21,7 +21,7 @@ import type { DeviceID, RoomID, UserID } from "../../types/ids.ts";
 import type { RoomMemberContent } from "../../types/content/room_state_content.ts";
 import { endpoint, fields } from "./endpoint.ts";
 import type { HTTPAPI } from "./http_api.ts";
-import { type RequestOptions, requestOptions } from "./request_options.ts";
+import { checkRequestOptions, type RequestOptions, requestOptions } from "./request_options.ts";
 import { isMatrixRefusal } from "./tries.ts";
 import { isUserId } from "../../types/identifiers.ts";
 
@@ -151,20 +151,23 @@ export class Session {
   /**
    * Refuses what the homeserver lacks.
    *
-   * @param feature The version that has it, and what the experimental feature is called.
+   * @param features The version that has it, and what the experimental feature is called; or that alone.
    * @param action What was to be done, as the error has it.
    * @param options The options of the request that this decides about.
    * @throws {UnsupportedFeatureError} If the homeserver has neither.
    */
   async needs(
-    [version, unstableFeature]: readonly [version: string, unstableFeature: string],
+    [feature, before = feature]: readonly [feature: string, before?: string],
     action: string,
     options?: RequestOptions,
   ): Promise<void> {
-    if (await this.supports(version, unstableFeature, options && requestOptions(options))) return;
+    checkRequestOptions(options ?? {}, action);
+    if (await this.supports(feature, before, options && requestOptions(options))) return;
+    const lack = before === feature
+      ? `does not have ${feature}`
+      : `has neither ${feature} of the specification nor ${before}`;
     throw new UnsupportedFeatureError(
-      `Cannot ${action}: the homeserver has neither ${version} of the specification nor ${unstableFeature}; ` +
-        "ask who runs it for a newer one",
+      `Cannot ${action}: the homeserver ${lack}; ask who runs it for a newer one`,
     );
   }
 

@@ -8,6 +8,7 @@
 import {
   CALL,
   checkInteger,
+  checkRequestOptions,
   type ContentAs,
   endpoint,
   field,
@@ -220,6 +221,7 @@ export interface DelayedEventsAPI {
  * say what is redacted.
  */
 async function checkRedaction(session: Session, roomId: RoomID, options: RequestOptions): Promise<void> {
+  checkRequestOptions(options, "createDelayedEvent");
   const each = requestOptions(options);
   if (await session.supports(...SENT_REDACTIONS, each)) return;
   const create = await roomStateAPI(session).getStateEvent(roomId, "m.room.create", each);

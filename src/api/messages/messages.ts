@@ -269,6 +269,7 @@ function requestRedaction(
 async function redactAs(session: Session, event: Redaction, options: RequestOptions): Promise<EventID> {
   const { roomId, eventId, txnId, body } = event;
   checkIdentifier("eventId", eventId);
+  checkRequestOptions(options, "redact");
   if (!await session.supports(...SENT_REDACTIONS, requestOptions(options))) {
     return await requestRedaction(session, event, options);
   }

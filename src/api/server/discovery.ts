@@ -41,8 +41,8 @@ const identity = endpoint("discover", "GET", "/_matrix/identity/v2", nothing, { 
 /** What the identity server is called in a discovery file. */
 const IDENTITY = "m.identity_server";
 
-/** A discovery file is read up to here, in bytes. */
-const MAX_SIZE = 1 << 18;
+/** What a domain says is read up to here, in bytes. */
+export const MAX_SIZE = 1 << 18;
 
 /** Options of {@link discover}. */
 export interface DiscoverOptions extends RequestOptions {
@@ -154,12 +154,15 @@ async function lookUp(
 
 /**
  * A `fetch` that does not follow a redirect to plain http: an eavesdropper could name any homeserver
- * there.
+ * there, or anything else.
  */
-function encryptedOnly(send: typeof fetch = fetch): typeof fetch {
+export function encryptedOnly(
+  send: typeof fetch = fetch,
+  action: string = "discover the homeserver",
+): typeof fetch {
   return async (input, init) => {
     if (String(input).startsWith("https:")) return await send(input, init);
-    throw new WellKnownUnreachableError("Cannot discover the homeserver: the domain redirects to plain http");
+    throw new WellKnownUnreachableError(`Cannot ${action}: the domain redirects to plain http`);
   };
 }
 

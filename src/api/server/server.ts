@@ -10,6 +10,15 @@
 import { CALL, endpoint, field, fields, jsonObject, type RequestOptions, type Session } from "../http/mod.ts";
 
 export { freshFilter, type SyncAPI, syncAPI, type SyncOptions } from "./sync.ts";
+export { type AccountModerationAPI, accountModerationAPI } from "./account_moderation.ts";
+export {
+  type GetSupportOptions,
+  type PolicyServerInfo,
+  type ServerContactsAPI,
+  serverContactsAPI,
+  type ServerSupport,
+  type SupportContact,
+} from "./contacts.ts";
 export { discover, type DiscoverOptions, homeserverOf, isLoopback } from "./discovery.ts";
 export { homeserverAddress, isAddress, isServerName } from "./homeserver.ts";
 export {

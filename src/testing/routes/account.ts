@@ -42,13 +42,13 @@ export const accountRoutes: readonly Route[] = [
     is_guest: false,
     ...(device.id !== "" && { device_id: device.id }), // application services have none
   })),
-  route("GET", "v3/account/3pid", () => ({ threepids: [] })),
 ];
 
 /** What only a homeserver without an authorization server has. */
 export const passwordRoutes: readonly Route[] = [
   openRoute("POST", "v3/register", register),
   openRoute("GET", "v3/register/available", available),
+  openRoute("GET", "v1/register/m.login.registration_token/validity", tokenValidity),
   route("POST", "v3/account/password", changePassword),
   route("POST", "v3/account/deactivate", deactivate),
   openRoute("GET", "v3/login", () => ({
@@ -65,6 +65,15 @@ export const passwordRoutes: readonly Route[] = [
 
 /** What a homeserver with an authorization server has in their place. */
 export const delegatedRoutes: readonly Route[] = [openRoute("POST", "v3/register", registerDelegated)];
+
+/** No token is one: users register without. */
+function tokenValidity(request: MatrixRequest): Answer {
+  if (!request.server.settings.registration) {
+    throw forbidden("Registration is not enabled on this homeserver");
+  }
+  request.requiredQuery("token");
+  return { valid: false };
+}
 
 /** The longest user name and password, in characters. */
 const LONGEST_TEXT = 512;

@@ -12,6 +12,7 @@ import { type Answer, badRequest, Failure, forbidden, Reply } from "../json/json
 import { ROOM_VERSIONS } from "../rooms/mod.ts";
 import { syncRoutes } from "../sync/sync.ts";
 import { accountRoutes, delegatedRoutes, passwordRoutes } from "./account.ts";
+import { addressPasswordRoutes, addressRoutes } from "./addresses.ts";
 import { accountDataRoutes } from "./account_data.ts";
 import { createRoomRoutes } from "./create_room.ts";
 import { crossSigningRoutes, roomKeyRoutes } from "./user_keys.ts";
@@ -31,6 +32,7 @@ import { sendRoutes } from "./send.ts";
 const COMMON: readonly Route[] = [
   ...accountDataRoutes,
   ...accountRoutes,
+  ...addressRoutes,
   ...createRoomRoutes,
   ...crossSigningRoutes,
   ...deviceRoutes,
@@ -65,7 +67,12 @@ const COMMON: readonly Route[] = [
 ];
 
 /** All endpoints of the in-process homeserver. */
-export const ALL_ROUTES: readonly Route[] = [...COMMON, ...passwordRoutes, ...deleteDevicesRoutes];
+export const ALL_ROUTES: readonly Route[] = [
+  ...COMMON,
+  ...passwordRoutes,
+  ...addressPasswordRoutes,
+  ...deleteDevicesRoutes,
+];
 
 /** All endpoints of one whose users log in at an authorization server. */
 export const OAUTH_ROUTES: readonly Route[] = [...COMMON, ...delegatedRoutes, ...oauthRoutes];

@@ -49,6 +49,9 @@ export function changeMembership(server: ServerState, room: Room, change: Member
   if (current === "ban" && !["ban", "unban", "leave"].includes(action)) {
     throw badState(`Cannot ${action} user who was banned`);
   }
+  if (action === "invite" && server.users.get(target)?.blocksInvites === true) {
+    throw new Failure(403, "M_INVITE_BLOCKED", "You are not permitted to invite this user.");
+  }
   const membership = membershipFor(action);
   const content: JsonObject = { ...change.content, membership };
   delete content.join_authorised_via_users_server;

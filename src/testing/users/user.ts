@@ -114,6 +114,11 @@ export class User {
     return isJsonObject(ignored) && Object.hasOwn(ignored, other);
   }
 
+  /** Whether the user can't be invited. */
+  get blocksInvites(): boolean {
+    return this.accountData.get("m.invite_permission_config")?.default_action === "block";
+  }
+
   /** The account data of one room, made on first use. */
   accountDataOf(room: RoomID): VersionedMap<JsonObject> {
     const data = this.roomAccountData.get(room) ?? new VersionedMap<JsonObject>();

@@ -129,6 +129,15 @@ export const contentUri: Shape<ContentURI> = address("mxc://");
 /** The address of a place. */
 export const geoUri: Shape<`geo:${string}`> = address("geo:");
 
+/** A text that is as a pattern or a question of its own has it. */
+export function matching<T extends string>(
+  name: string,
+  is: RegExp | ((value: string) => boolean),
+): Shape<T> {
+  const fits = is instanceof RegExp ? (value: string) => is.test(value) : is;
+  return plain(name, (value) => typeof value === "string" && fits(value));
+}
+
 /** A power level: a number, which was a string at times in room versions up to 9. */
 export const level: Shape<number> = (value) => {
   const given = typeof value === "string" && /^\s*[+-]?\d+\s*$/.test(value) ? Number(value) : value;

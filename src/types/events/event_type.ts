@@ -57,6 +57,12 @@ export const InternalEventType = {
   UNDECRYPTABLE: "UNDECRYPTABLE",
   /** A message came in clear into an encrypted room, and was ignored. */
   UNENCRYPTED: "UNENCRYPTED",
+  /**
+   * A sticky event holds that did not come in the timeline, since it is older than what the client has.
+   *
+   * @experimental It uses the unstable form of MSC4354: a minor version may change it.
+   */
+  STICKY: "STICKY",
   /** The content of an event is not what its type says. */
   MALFORMED: "MALFORMED",
   /**

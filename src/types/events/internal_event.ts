@@ -145,6 +145,21 @@ export interface UnencryptedEvent {
   source?: SyncStream;
 }
 
+/**
+ * Data of `STICKY`: what a member wants to be known for a time. With one that came in the timeline its own type's
+ * handlers are called, and it has a member `msc4354_sticky`.
+ *
+ * @experimental It uses the unstable form of MSC4354: a minor version may change it.
+ */
+export interface StickyEvent {
+  /** The event: decrypted, if it was encrypted. */
+  event: MessageEvent | StateEvent;
+  /** How long it still holds, in milliseconds when the response was made; undefined: the server does not say. */
+  left: number | undefined;
+  /** Always `SyncStream.INTERNAL`. */
+  source: SyncStream;
+}
+
 /** Data of `MALFORMED`. */
 export interface MalformedEvent {
   /** The event, as it was sent. */
@@ -245,6 +260,8 @@ export interface InternalEvents {
   UNDECRYPTABLE: UndecryptableEvent;
   /** A message came in clear into an encrypted room. */
   UNENCRYPTED: UnencryptedEvent;
+  /** A sticky event holds that did not come in the timeline. */
+  STICKY: StickyEvent;
   /** A content is not what its type says. */
   MALFORMED: MalformedEvent;
   /** Keys are not what they should be. */

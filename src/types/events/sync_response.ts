@@ -95,6 +95,13 @@ export interface JoinedRoom {
   ephemeral?: SyncEvents<BasicEvent>;
   /** What changed of the user's private data of this room. */
   account_data?: SyncEvents<BasicEvent>;
+  /**
+   * Sticky events that are not in the timeline, where the homeserver has them: what members want to be known for a
+   * time by all who are in the room.
+   *
+   * @experimental It has the unstable form of MSC4354: a minor version may change it.
+   */
+  msc4354_sticky?: SyncEvents<ClientEventWithoutRoomID>;
   /** Unread events that notify; outside threads only, if the filter asks for counts by thread. */
   unread_notifications?: UnreadNotificationCounts;
   /** Unread events that notify, by the thread's root, if the filter asks for it. */

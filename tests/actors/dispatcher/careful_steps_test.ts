@@ -61,6 +61,7 @@ function batch(crashes: number): SyncBatch {
       ignored: undefined,
       remarks: new Map([[1, { type: "UNDECRYPTABLE", data: { event: events[1] } }]]),
       ephemeral: [],
+      sticky: [],
       accountData: [],
     }],
   } as unknown as SyncBatch;

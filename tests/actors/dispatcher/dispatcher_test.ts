@@ -72,6 +72,7 @@ function room(events: JsonObject[]): RoomBatch {
     ignored: undefined,
     remarks: new Map(),
     ephemeral: [],
+    sticky: [],
     accountData: [],
   };
 }

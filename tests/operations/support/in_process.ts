@@ -21,7 +21,7 @@ export class InProcessHost implements OperationsHost, AsyncDisposable {
       onError: (error) => this.#errors.push(error),
       previewFetch: fetch,
       turnServer: { uris: ["turn:127.0.0.1?transport=udp"], username: "u", password: "p", ttl: 3600 },
-      unstableFeatures: { "uk.tcpip.msc4133.stable": true },
+      unstableFeatures: { "uk.tcpip.msc4133.stable": true, "org.matrix.msc4380.stable": true },
       ...options,
     });
     this.baseUrl = this.homeserver.baseUrl;

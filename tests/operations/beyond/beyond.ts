@@ -1,9 +1,9 @@
 import { assert, assertEquals } from "@std/assert";
 import { ForbiddenError, MatrixRequestError, NotFoundError } from "@greenroom/matrix";
 import type { EventID } from "@greenroom/matrix/types";
-import type { Operation } from "./support/operation.ts";
-import { roomOf } from "./support/scene.ts";
-import { refused } from "./support/wait.ts";
+import type { Operation } from "../support/operation.ts";
+import { roomOf } from "../support/scene.ts";
+import { refused } from "../support/wait.ts";
 
 /** What users of a client expect beyond the contract. */
 export const beyond: readonly Operation[] = [

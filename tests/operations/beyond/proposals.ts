@@ -1,9 +1,9 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { NotFoundError } from "@greenroom/matrix";
 import { EncryptionError, InvalidParamError, UnrecognizedError } from "@greenroom/matrix/errors";
-import type { Operation } from "./support/operation.ts";
-import { roomOf } from "./support/scene.ts";
-import { refused } from "./support/wait.ts";
+import type { Operation } from "../support/operation.ts";
+import { roomOf } from "../support/scene.ts";
+import { refused } from "../support/wait.ts";
 
 const LATER = 3_600_000;
 const text = (body: string) => ({ msgtype: "m.text", body }) as const;

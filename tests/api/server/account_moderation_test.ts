@@ -1,0 +1,57 @@
+import { assertEquals, assertRejects } from "@std/assert";
+import { accountModerationAPI } from "../../../src/api/server/account_moderation.ts";
+import { ForbiddenError } from "../../../src/errors/request_errcodes.ts";
+import { ValueError } from "../../../src/errors/matrix_error.ts";
+import { UnsupportedFeatureError } from "../../../src/errors/service_response_error.ts";
+import { refusal, type Rule, scripted } from "../../support/scripted_fetch.ts";
+
+const USER = "@spammer:example.org";
+const ADMIN = "/_matrix/client/v1/admin";
+
+function api(rules: Record<string, Rule>, versions: object = { versions: ["v1.18"] }) {
+  const { session, requests } = scripted({ "GET /_matrix/client/versions": versions, ...rules }, {
+    retry: false,
+  });
+  return { ...accountModerationAPI(session), requests };
+}
+
+Deno.test("An administrator locks and suspends a user, and asks whether a user is", async () => {
+  const admin = api({
+    [`GET ${ADMIN}/lock/${USER}`]: { locked: true },
+    [`GET ${ADMIN}/suspend/${USER}`]: { suspended: false },
+    [`PUT ${ADMIN}/lock/${USER}`]: { locked: false },
+    [`PUT ${ADMIN}/suspend/${USER}`]: { suspended: true },
+  });
+  assertEquals([await admin.isUserLocked(USER), await admin.isUserSuspended(USER)], [true, false]);
+  const [no, yes] = [false, true];
+  await admin.setUserLocked(USER, no);
+  await admin.setUserSuspended(USER, yes);
+  const puts = admin.requests.filter(({ method }) => method === "PUT");
+  assertEquals(puts.map(({ path, body }) => [decodeURIComponent(path).slice(ADMIN.length), body]), [
+    [`/lock/${USER}`, { locked: false }],
+    [`/suspend/${USER}`, { suspended: true }],
+  ]);
+});
+
+Deno.test("Locking and suspending is refused where the homeserver can't, and to others than administrators", async () => {
+  const old = api({}, { versions: ["v1.17"] });
+  const yes = true;
+  const calls = [
+    () => old.isUserLocked(USER),
+    () => old.setUserLocked(USER, yes),
+    () => old.isUserSuspended(USER),
+    () => old.setUserSuspended(USER, yes),
+  ];
+  for (const call of calls) {
+    await assertRejects(
+      call,
+      UnsupportedFeatureError,
+      "neither v1.18 of the specification nor uk.timedout.msc4323",
+    );
+  }
+  assertEquals(old.requests.length, 1);
+  const unstable = { versions: ["v1.17"], unstable_features: { "uk.timedout.msc4323": true } };
+  const { setUserLocked } = api({ "*": refusal(403, "M_FORBIDDEN") }, unstable);
+  await assertRejects(() => setUserLocked(USER, yes), ForbiddenError);
+  await assertRejects(() => old.setUserLocked(USER, "false" as never), ValueError, "must be true or false");
+});
