@@ -2493,7 +2493,8 @@ export interface Client
    * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken });
    * const roomId = await client.createRoom({
    *   name: "Dressing room",
-   *   invitees: ["@bob:localhost"],
+   *   encrypted: true,
+   *   invite: ["@bob:localhost"],
    *   initialState: [{ type: "m.room.history_visibility", content: { history_visibility: "invited" } }],
    * });
    * console.assert((await client.getJoinedRooms()).includes(roomId));

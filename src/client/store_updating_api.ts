@@ -21,7 +21,7 @@ import { isJsonObject, isShallow, type JsonObject } from "../types/json.ts";
 import { isEvent, isState } from "../types/checks/event_check.ts";
 import type { CryptoHolder } from "../actors/crypto/crypto.ts";
 import type { CryptoMachine } from "../encryption/encryption.ts";
-import type { MembershipAPI, RoomExtrasAPI, RoomsAPI } from "../api/rooms/rooms.ts";
+import { initialStateOf, type MembershipAPI, type RoomExtrasAPI, type RoomsAPI } from "../api/rooms/rooms.ts";
 
 /** How long a profile is waited for, in milliseconds: it is a courtesy, and a ban is none. */
 const PATIENCE = 5_000;
@@ -214,7 +214,7 @@ export function notingEncryption(
   };
   return {
     async createRoom(options = {}) {
-      const encryption = encryptionIn(options.initialState ?? options.customRequestFields?.initial_state);
+      const encryption = encryptionIn(initialStateOf(options) ?? options.customRequestFields?.initial_state);
       const roomId = await api.createRoom(options);
       await noted(roomId, () => note(roomId, encryption));
       return roomId;

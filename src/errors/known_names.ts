@@ -16,8 +16,8 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   ...{ reply_to: "replyTo", reply_to_message_id: "replyTo", threadId: "thread", formatted_body: "html" },
   ...{ filename: "fileName", fileName: "filename", mimetype: "mimeType", contentType: "mimeType" },
   ...{ markdown: "html", parse_mode: "html", parseMode: "html" },
-  ...{ autojoin: "autoJoin", notice: "msgtype", alias: "aliasLocalpart", invite: "invitees" },
-  ...{ encrypted: "initialState", deviceDisplayName: "deviceName", initialDeviceDisplayName: "deviceName" },
+  ...{ autojoin: "autoJoin", notice: "msgtype", alias: "aliasLocalpart" },
+  ...{ deviceDisplayName: "deviceName", initialDeviceDisplayName: "deviceName" },
   ...{
     initial_device_display_name: "deviceName",
     commandPrefix: "prefix",

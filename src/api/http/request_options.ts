@@ -241,10 +241,10 @@ export function requestHeaders(given: Readonly<Record<string, string>>): Readonl
 const NAMES =
   "additionalCreators after aliasLocalpart allowRemote alone animated appId asDeviceId asUserId at " +
   "authentication automatic before body caption captionHtml checkCurrent clearAccessToken clientSecret clock country conditions creationContent criteria " +
-  "customRequestFields delay deviceId deviceKeys deviceName direction disableEncryption erase eventType " +
+  "customRequestFields delay deviceId deviceKeys deviceName direction disableEncryption encrypted erase eventType " +
   "events extraContent extraFields fallbackKeys fetch fields fileName fileType filename filter filterId " +
   "filterJson format from fromToken fullState headers height html idAccessToken idServer idempotent identifier " +
-  "include includeAllNetworks info inhibitLogin initialState invitees isDirect key kind limit log " +
+  "include includeAllNetworks info inhibitLogin initialState invitees invite isDirect key kind limit log " +
   "loginToken loginType logoutDevices masterKey maxDepth maxMemory maxRetries maxSize membership mentions mimeType msgtype " +
   "name nextBatch nextLink notMembership onProgress onRecoveryKey oneTimeKeys only override passphrase password path " +
   "pattern powerLevelContentOverride presence preset privateReadReceipt query raise404 readReceipt " +

@@ -15,7 +15,8 @@ import {
   type Session,
   shaped,
 } from "../http/mod.ts";
-import { RoomCreatePreset, RoomDirectoryVisibility } from "../../types/enums.ts";
+import { ValueError } from "../../errors/matrix_error.ts";
+import { EncryptionAlgorithm, RoomCreatePreset, RoomDirectoryVisibility } from "../../types/enums.ts";
 import type { RoomID, UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
 import type { RoomPowerLevelsContent } from "../../types/content/room_state_content.ts";
@@ -94,6 +95,13 @@ export interface CreateRoomOptions extends RequestOptions {
   isDirect?: boolean;
   /** Users to invite. Default: none. */
   invitees?: readonly UserID[];
+  /** Users to invite, by the name that Matrix has for `invitees`. Default: none. */
+  invite?: readonly UserID[];
+  /**
+   * Whether the room is encrypted from its first message on, for good. What `initialState` says of
+   * `m.room.encryption` goes before it. Default: as the homeserver has it, mostly not.
+   */
+  encrypted?: boolean;
   /** State that goes before the preset's; `name` and `topic` go before it. Default: none. */
   initialState?: readonly InitialStateEvent[];
   /** The room's version. Default: the homeserver's. */
@@ -132,7 +140,8 @@ export interface RoomsAPI {
    * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken });
    * const roomId = await client.createRoom({
    *   name: "Dressing room",
-   *   invitees: ["@bob:localhost"],
+   *   encrypted: true,
+   *   invite: ["@bob:localhost"],
    *   initialState: [{ type: "m.room.history_visibility", content: { history_visibility: "invited" } }],
    * });
    * console.assert((await client.getJoinedRooms()).includes(roomId));
@@ -168,7 +177,9 @@ export function roomsAPI({ http }: Session): RoomsAPI {
       name,
       topic,
       isDirect = false,
-      invitees,
+      invite,
+      invitees = invite,
+      encrypted,
       initialState,
       roomVersion,
       creationContent,
@@ -177,6 +188,9 @@ export function roomsAPI({ http }: Session): RoomsAPI {
       ...options
     } = {}) {
       if (aliasLocalpart) checkIdentifier("aliasLocalpart", aliasLocalpart);
+      if (invite !== undefined && invitees !== invite) {
+        throw new ValueError("Cannot create a room: it has both invite and invitees; leave out one of them");
+      }
       invitees?.forEach((invitee) => checkIdentifier("userId", invitee));
       const { room_version: _versionHasItsOwnField, ...creation } = creationContent ?? {};
       const body = {
@@ -189,7 +203,7 @@ export function roomsAPI({ http }: Session): RoomsAPI {
           name,
           topic,
           invite: invitees,
-          initial_state: initialState,
+          initial_state: initialStateOf({ encrypted, initialState }),
           room_version: roomVersion,
           creation_content: creationContent && creation,
           power_level_content_override: powerLevelContentOverride,
@@ -200,6 +214,17 @@ export function roomsAPI({ http }: Session): RoomsAPI {
     getJoinedRooms: (options) => http[CALL](joined, { path: {} }, options),
   };
 }
+
+/** The state that a room starts from, with its encryption if that is asked for and not in it. */
+export function initialStateOf(
+  { encrypted, initialState }: Pick<CreateRoomOptions, "encrypted" | "initialState">,
+): CreateRoomOptions["initialState"] {
+  const isSaid = initialState?.some(({ type }) => type === "m.room.encryption");
+  if (encrypted !== true || isSaid) return initialState;
+  return [...initialState ?? [], ENCRYPTION];
+}
+
+const ENCRYPTION = { type: "m.room.encryption", content: { algorithm: EncryptionAlgorithm.MEGOLM_V1 } };
 
 /** The members that have a value; without one are undefined and the empty text, list and object. */
 function present(members: Readonly<Record<string, object | string | undefined>>): JsonObject {
