@@ -111,10 +111,11 @@ export interface EncryptedRoomsAPI {
    *
    * @param roomId The room.
    * @param options Request options, for what has to be looked up.
+   * @param type The type of event. Default: one that is encrypted where anything is.
    * @returns Whether they are. It rejects if that can't be found out, and if they have to be
    *   encrypted and can't be.
    */
-  isEncrypted(roomId: RoomID, options: RequestOptions): Promise<boolean>;
+  isEncrypted(roomId: RoomID, options: RequestOptions, type?: string): Promise<boolean>;
 }
 
 /** Makes the plain core: requests, without store and encryption. */

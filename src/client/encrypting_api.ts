@@ -161,6 +161,7 @@ export function encryptingAPI(
     await encryptionSends.settled(roomId);
     return await stateStore.isEncrypted(roomId) ?? false;
   };
+  const isNeverEncrypted = (type: string) => blacklist.has(type) || ALWAYS_CLEAR.has(type);
   const machine = (action: string): CryptoMachine => {
     const { crypto } = encryption;
     if (crypto === undefined) {
@@ -177,8 +178,7 @@ export function encryptingAPI(
     async sendMessageEvent(roomId, eventType, content, { disableEncryption = false, ...options } = {}) {
       const type = typeName(eventType);
       checkSendOptions(options, "sendMessageEvent");
-      const plain = disableEncryption || blacklist.has(type) || ALWAYS_CLEAR.has(type) ||
-        !await encrypts(roomId, options);
+      const plain = disableEncryption || isNeverEncrypted(type) || !await encrypts(roomId, options);
       if (plain) return await core.sendMessageEvent(roomId, eventType, content, options);
       const event = await outgoingEvent(eventType, "message", content);
       if (options.asUserId !== undefined) {
@@ -200,7 +200,8 @@ export function encryptingAPI(
         return await settled(sending, (outcome) => crypto.sent({ roomId, txnId, ...outcome }));
       });
     },
-    async isEncrypted(roomId, options) {
+    async isEncrypted(roomId, options, type) {
+      if (type !== undefined && isNeverEncrypted(type)) return false;
       if (!await encrypts(roomId, options)) return false;
       machine(`send to the encrypted room ${roomId}`);
       return true;

@@ -33,6 +33,32 @@ export const accountData: readonly Operation[] = [
     },
   },
   {
+    name: "setAccountData() with an empty content empties it: it is still there, of the user and of a room",
+    covers: ["setAccountData", "getAccountData", "listAccountData"],
+    async run(scene) {
+      const alice = await scene.player("alice");
+      const roomId = await roomOf(alice);
+      for (const options of [{}, { roomId }]) {
+        await alice.setAccountData("com.example.emptied", { theme: "dark" }, options);
+        await alice.setAccountData("com.example.emptied", {}, options);
+        assertEquals(await alice.getAccountData("com.example.emptied", options), {});
+        await alice.setAccountData("com.example.empty", {}, options);
+        assertEquals(await alice.getAccountData("com.example.empty", options), {});
+      }
+      const listed = await alice.listAccountData();
+      assertEquals([listed.get("com.example.emptied"), listed.get("com.example.empty")], [{}, {}]);
+      const { account_data: data, rooms } = await alice.sync({ fullState: true });
+      for (const events of [data?.events, rooms?.join?.[roomId]?.account_data?.events]) {
+        const emptied = events?.filter(({ type }) => type.startsWith("com.example."))
+          .sort((one, other) => one.type < other.type ? -1 : 1);
+        assertEquals(emptied, [
+          { type: "com.example.emptied", content: {} },
+          { type: "com.example.empty", content: {} },
+        ]);
+      }
+    },
+  },
+  {
     name: "listAccountData() gives all data of the user, as it is now, and none of rooms",
     covers: ["listAccountData", "setAccountData"],
     async run(scene) {

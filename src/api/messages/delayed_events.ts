@@ -121,8 +121,8 @@ export interface DelayedEventsAPI {
    * @returns The ID of the delay, which is no event's.
    * @throws {ForbiddenError} If the homeserver sends nothing later.
    * @throws {EncryptionError} If the room is encrypted, and the event is no state: a message is encrypted when it
-   *   leaves. Use a reminder, or give the content of `client.encrypt()` as `m.room.encrypted`. A redaction is not
-   *   encrypted, and can be sent later.
+   *   leaves. Use a reminder, or give the content of `client.encrypt()` as `m.room.encrypted`. Redactions, and
+   *   what `client.encryptionBlacklist` names (reactions, by default), are not encrypted, and can be sent later.
    * @throws {UnsupportedFeatureError} If it is a redaction in a room before version 11, and the homeserver takes
    *   none there as an event.
    * @experimental It uses the unstable form of MSC4140: a minor version may change it.
@@ -238,7 +238,7 @@ async function checkRedaction(session: Session, roomId: RoomID, options: Request
  */
 export function delayedEventsAPI(
   session: Session,
-  isEncrypted?: (roomId: RoomID, options: RequestOptions) => Promise<boolean>,
+  isEncrypted?: (roomId: RoomID, options: RequestOptions, type: string) => Promise<boolean>,
 ): DelayedEventsAPI {
   const { http } = session;
   return {
@@ -269,8 +269,7 @@ export function delayedEventsAPI(
         http,
       );
       if (eventType === REDACTION) await checkRedaction(session, roomId, options);
-      const isClear = disableEncryption || eventType === "m.room.encrypted" || eventType === REDACTION;
-      if (!isClear && await isEncrypted?.(roomId, requestOptions(options))) {
+      if (!disableEncryption && await isEncrypted?.(roomId, requestOptions(options), eventType)) {
         throw new EncryptionError(
           `Cannot send ${eventType} later to the encrypted room ${roomId}: it is encrypted when it leaves; ` +
             "use a reminder, or the content of client.encrypt() as m.room.encrypted",

@@ -33,7 +33,7 @@ function getGlobal(request: AuthedRequest): Answer {
   const { user } = request;
   const type = request.param("type");
   const content = type === "m.push_rules" ? { global: user.pushRules.toJson() } : user.accountData.get(type);
-  if (content === undefined || isEmpty(content)) throw notFound("Account data not found");
+  if (content === undefined) throw notFound("Account data not found");
   return content;
 }
 
@@ -45,15 +45,10 @@ function putGlobal(request: AuthedRequest): void {
   put(request, type, user.accountData);
 }
 
-/** Writes account data of a user or of a room. Empty content deletes. */
+/** Writes account data of a user or of a room. An empty content deletes nothing. */
 function put({ server, user, json }: AuthedRequest, type: string, data: User["accountData"]): void {
-  if (isEmpty(data.get(type)) && isEmpty(json)) return;
   data.set(type, json, server.stream.advance());
   server.stream.wake([user.id]);
-}
-
-function isEmpty(content: JsonObject = {}): boolean {
-  return Object.keys(content).length === 0;
 }
 
 /** Users cannot ignore themselves. */
@@ -66,7 +61,7 @@ function checkIgnored({ ignored_users: ignored }: JsonObject, user: string): voi
 function getOfRoom(request: AuthedRequest): Answer {
   request.requireSelf("Cannot get account data for other users.");
   const content = request.user.roomAccountData.get(roomId(request))?.get(request.param("type"));
-  if (content === undefined || isEmpty(content)) throw notFound("Room account data not found");
+  if (content === undefined) throw notFound("Room account data not found");
   return content;
 }
 

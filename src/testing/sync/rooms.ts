@@ -143,8 +143,7 @@ function ephemeralOf(job: SyncJob, room: Room, since: number): JsonObject[] {
 function accountDataOf(job: SyncJob, room: RoomID, full: boolean): JsonObject[] {
   const isFirst = job.fullState || job.since === undefined;
   const data = job.user.roomAccountData.get(room)?.since(isFirst ? 0 : startOf(job)) ?? [];
-  const events = data.map(([type, content]) => ({ type, content }))
-    .filter(({ content }) => !isFirst || Object.keys(content).length > 0);
+  const events = data.map(([type, content]) => ({ type, content }));
   const tags = job.user.tags.get(room) ?? {};
   const isTold = full
     ? Object.keys(tags).length > 0

@@ -144,12 +144,8 @@ function finish(job: SyncJob, parts: JsonObject): JsonObject {
 function accountDataOf({ user, filter, since, fullState }: SyncJob): JsonObject[] {
   const isFirst = fullState || since === undefined;
   const changes = user.accountData.since(isFirst ? 0 : since.position);
-  return changes.filter(([type, content]) =>
-    filter.accountData.allows({ type }) && !(isFirst && Object.keys(content).length === 0)
-  ).map(([type, content]) => ({
-    type,
-    content,
-  }));
+  return changes.filter(([type]) => filter.accountData.allows({ type }))
+    .map(([type, content]) => ({ type, content }));
 }
 
 /** The presence that has changed, and that of users who have come. */

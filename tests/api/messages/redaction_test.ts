@@ -1,7 +1,9 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { delayedEventsAPI } from "../../../src/api/messages/delayed_events.ts";
 import { messagesAPI } from "../../../src/api/messages/messages.ts";
+import type { RequestOptions } from "../../../src/api/http/mod.ts";
 import { UnsupportedFeatureError } from "../../../src/errors/service_response_error.ts";
+import type { RoomID } from "@greenroom/matrix/types";
 import { scripted } from "../../support/scripted_fetch.ts";
 
 const ROOM = "/_matrix/client/v3/rooms/!room";
@@ -21,8 +23,8 @@ function server(versions: object, create: object = {}) {
       decodeURIComponent(path).slice(ROOM.length) + (query && `?${query}`),
       body,
     ]);
-  const encrypted = true;
-  const isEncrypted = () => Promise.resolve(encrypted);
+  const isEncrypted = (_room: RoomID, _options: RequestOptions, type: string) =>
+    Promise.resolve(type !== "m.room.redaction");
   return { ...messagesAPI(session), ...delayedEventsAPI(session, isEncrypted), puts, requests };
 }
 

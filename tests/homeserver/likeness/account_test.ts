@@ -1,20 +1,20 @@
 import { assertEquals, assertFalse } from "@std/assert";
 import { type Json, stage } from "../harness.ts";
 
-Deno.test("empty account data is deleted account data", async () => {
+Deno.test("empty account data is account data that is there", async () => {
   await using scene = stage(["alice"]);
   const { alice } = scene.users;
   const path = `/user/${alice.id}/account_data/org.example`;
   const { next_batch } = await alice.sync();
+  const emptied = [{ type: "org.example", content: {} }];
   await alice.ok("PUT", path, {});
-  assertEquals((await alice.sync({ since: next_batch })).account_data, undefined);
+  assertEquals((await alice.sync({ since: next_batch })).account_data.events, emptied);
   await alice.ok("PUT", path, { x: 1 });
   await alice.ok("PUT", path, {});
-  assertEquals(await alice.refusal("GET", path), [404, "M_NOT_FOUND"]);
+  assertEquals(await alice.ok("GET", path), {});
   const types = (await alice.sync()).account_data.events.map(({ type }: Json) => type);
-  assertEquals(types, ["m.push_rules"]);
-  const { account_data } = await alice.sync({ since: next_batch });
-  assertEquals(account_data.events, [{ type: "org.example", content: {} }]);
+  assertEquals(types, ["m.push_rules", "org.example"]);
+  assertEquals((await alice.sync({ since: next_batch })).account_data.events, emptied);
 });
 
 Deno.test("nobody ignores themselves, and the names of devices and tags have limits", async () => {
