@@ -77,58 +77,48 @@ export function count(metric: "retries" | "undecryptable", number: number, attri
   metrics.getMeter(NAME).createCounter(`greenroom.client.${metric}`).add(number, attributes);
 }
 
-/** Has handlers called as spans, and measures them. */
-export class HandlerSpans {
-  readonly #now: () => number;
+/** Does something as part of a span that was begun elsewhere. */
+export function inTrace<Result>(parent: TraceParent, work: () => Result): Result {
+  return context.with(trace.setSpanContext(ROOT_CONTEXT, parent), work);
+}
 
-  /** @param clock Measures how long they take, and how old their events are. */
-  constructor(clock: Clock) {
-    this.#now = () => clock.now();
-  }
+/** An event that is handled. */
+interface Handled {
+  /** By what: a handler, or the functions of a bot. */
+  readonly by: "client" | "bot";
+  /** The type that it is handled as; `*`: any. */
+  readonly type: string;
+  /** What it is. */
+  readonly data: object;
+  /** Measures how old it is, and how long that takes. */
+  readonly clock: Clock;
+}
 
-  /** Delivers as part of a span that was begun elsewhere. */
-  within<Result>(parent: TraceParent, deliver: () => Result): Result {
-    return context.with(trace.setSpanContext(ROOT_CONTEXT, parent), deliver);
-  }
-
-  /**
-   * A handler that is a span.
-   *
-   * @param type The type that it is for; `*`: all.
-   * @param data What it will be called with.
-   * @param handler The handler.
-   */
-  of<Event extends object, Context>(
-    type: string,
-    data: Event,
-    handler: (event: Event, context: Context) => unknown,
-  ): (event: Event, context: Context) => unknown {
-    const { type: eventType = type, origin_server_ts: sentAt }: { type?: string; origin_server_ts?: number } =
-      data;
-    return (event, context) => this.#measured({ type, eventType, sentAt }, () => handler(event, context));
-  }
-
-  #measured(
-    { type, eventType, sentAt }: { type: string; eventType: string; sentAt: number | undefined },
-    work: () => unknown,
-  ): unknown {
-    const meter = metrics.getMeter(NAME); // an SDK may be registered, or replaced, at any time
-    const running = meter.createUpDownCounter("greenroom.client.running");
-    const began = this.#now();
-    if (sentAt !== undefined) {
-      const lag = meter.createHistogram("greenroom.client.lag", { unit: "s" });
-      lag.record(Math.max(0, began - sentAt) / 1_000, { type });
-    }
-    running.add(1);
-    const attributes = { "greenroom.event.type": eventType };
-    const span = beginSpan(`matrix handle ${type}`, { kind: "CONSUMER", attributes });
-    return followed(() => within(span, work), (error) => {
-      running.add(-1);
-      const outcome = error === undefined ? "ok" : "error";
-      meter.createHistogram("greenroom.client.duration", { unit: "s" })
-        .record((this.#now() - began) / 1_000, { type, outcome });
-    });
-  }
+/**
+ * Handles an event as a span, and measures that: `greenroom.client.*` and `greenroom.bot.*` are the metrics `lag`,
+ * `running` and `duration`; of a bot also `updates`, which counts events.
+ */
+export function handled<Result>({ by, type, data, clock }: Handled, work: () => Result): Result {
+  const meter = metrics.getMeter(NAME); // an SDK may be registered, or replaced, at any time
+  const seconds = (metric: string, from: number, attributes: Attributes): void =>
+    meter.createHistogram(`greenroom.${by}.${metric}`, { unit: "s" })
+      .record(Math.max(0, clock.now() - from) / 1_000, attributes);
+  const running = meter.createUpDownCounter(`greenroom.${by}.running`);
+  const began = clock.now();
+  const { type: ownType = type, origin_server_ts: sentAt }: { type?: string; origin_server_ts?: number } =
+    data;
+  if (sentAt !== undefined) seconds("lag", sentAt, { type });
+  running.add(1);
+  const eventType = by === "bot" ? type : ownType;
+  const attributes = { "greenroom.event.type": eventType };
+  const name = by === "bot" ? `bot ${type}` : `matrix handle ${type}`;
+  const span = beginSpan(name, { kind: "CONSUMER", attributes });
+  return followed(() => within(span, work), (error) => {
+    running.add(-1);
+    const outcome = error === undefined ? "ok" : "error";
+    if (by === "bot") meter.createCounter("greenroom.bot.updates").add(1, { type, outcome });
+    seconds("duration", began, { type, outcome });
+  });
 }
 
 /** Does something, and calls back when it has ended, with what it threw. */

@@ -127,21 +127,6 @@ export class Conversations {
   }
 
   /**
-   * Calls the bot's functions with an event that is no answer.
-   *
-   * @param conversation Whose it is, if the functions ask.
-   * @param functions Calls them.
-   * @throws What they throw.
-   */
-  begin(
-    run: Run,
-    conversation: Pick<ConversationRecord, "start" | "owner" | "command">,
-    functions: () => Promise<unknown>,
-  ): Promise<unknown> {
-    return this.#go(run, conversation, functions);
-  }
-
-  /**
    * Gives an event to the conversation that waits for it.
    *
    * @param of.queries What the event is; `run` begins with it if none takes it.
@@ -254,7 +239,7 @@ export class Conversations {
       const taken = () => noteTaken(client, { id, record, deliveryId });
       const run = new Run({ ...how, steps, answer, taken });
       run.left = by?.left && new Set(by.left);
-      const isTaken = await this.#go(
+      const isTaken = await this.go(
         run,
         { ...record, id },
         () => this.functions.dispatch(run, record.start),
@@ -272,8 +257,15 @@ export class Conversations {
     if (!await this.#waits.again(taken)) await forgetTaken(this.#client, id, taken);
   }
 
-  /** @returns Whether the run was what was wanted: not if the answer was refused. */
-  async #go(run: Run, conversation: Conversation, functions: () => Promise<unknown>): Promise<boolean> {
+  /**
+   * Begins a conversation with an event that is no answer, or goes on with one.
+   *
+   * @param conversation It, if the functions ask.
+   * @param functions Calls them.
+   * @returns Whether the run was what was wanted: not if the answer was refused.
+   * @throws What they throw.
+   */
+  async go(run: Run, conversation: Conversation, functions: () => Promise<unknown>): Promise<boolean> {
     run.conversation = conversation;
     this.#waits.begin(run);
     try {

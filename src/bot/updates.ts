@@ -12,7 +12,6 @@ import { type EventType, type MatrixEvent, type RoomID, SyncStream } from "../..
 import type { Kit } from "./kit.ts";
 import { platform } from "../base/platform/mod.ts";
 import { REGISTERED } from "../base/tracing.ts";
-import type { HandledUpdate } from "./observe.ts";
 import { answerBuiltIn, CANCEL, CommandFinder, isBuiltIn } from "./command_finder.ts";
 import { hiddenNames } from "./commands/commands.ts";
 import { type Composer, HEARS_EDITS } from "./composer.ts";
@@ -30,7 +29,7 @@ import {
   queueOf,
   Run,
   runDetails,
-  type RunTime,
+  type RunOptions,
   sentAt,
   threadOf,
   type Update,
@@ -142,7 +141,7 @@ export class Updates {
       const now = client.api.clock.now();
       if (!limiter.take(sender, sentAt(event) ?? now, now)) return this.#tellLimit(type, event, context);
     }
-    return this.#inOrder(queueOf(room, sender), (over) => this.#update(type, event, context, over));
+    return this.#update(type, event, context);
   }
 
   async #left(room: RoomID, context: HandlerContext): Promise<void> {
@@ -218,39 +217,38 @@ export class Updates {
     this.#told.add(key);
   }
 
-  /** Does things of one kind one after the other. */
-  #inOrder(queue: string, work: (over: () => void) => Promise<void>): Promise<void> {
-    const before = this.#queues.get(queue);
-    const waiting = before ?? [];
-    const over = (): void => {
-      const next = waiting.shift();
-      if (next === undefined) this.#queues.delete(queue);
-      else next();
+  /** Handles an event after those that its sender has sent before into the room. */
+  #update(type: string, event: MatrixEvent, context: HandlerContext): Promise<void> {
+    const { room_id: room, sender } = event as MatrixEvent & { room_id: RoomID; sender: string };
+    const queue = queueOf(room, sender);
+    const begin = (): Promise<void> => {
+      const time = this.#kit.newTime();
+      const run = (): Promise<void> => this.#run(type, event, { context, time, queue });
+      const work = REGISTERED in globalThis ? this.#observed(type, event, run) : run();
+      return this.#kit.patience.until(work, time, () => this.#endTurn(queue));
     };
-    if (before !== undefined) return new Promise<void>((begin) => before.push(begin)).then(() => work(over));
-    this.#queues.set(queue, waiting);
-    return work(over);
+    const waiting = this.#queues.get(queue);
+    if (waiting !== undefined) return new Promise<void>((turn) => waiting.push(turn)).then(begin);
+    this.#queues.set(queue, []);
+    return begin();
   }
 
-  #update(type: string, event: MatrixEvent, context: HandlerContext, over: () => void): Promise<void> {
-    const { patience } = this.#kit;
-    const time = this.#kit.newTime();
-    const run = () => this.#run(type, event, context, time);
-    const work = (globalThis as Record<symbol, unknown>)[REGISTERED] === undefined
-      ? run()
-      : this.#observed({ type, sentAt: sentAt(event) }, run);
-    return patience.until(work, time, over);
+  #endTurn(queue: string): void {
+    const next = this.#queues.get(queue)?.shift();
+    if (next === undefined) this.#queues.delete(queue);
+    else next();
   }
 
   /** Does work as a span of OpenTelemetry, whose API is loaded only then. */
-  async #observed(update: HandledUpdate, work: () => Promise<void>): Promise<void> {
-    const { observe } = await import("./observe.ts");
-    await observe(update, () => this.#kit.client.api.clock.now(), work);
+  async #observed(type: string, data: MatrixEvent, work: () => Promise<void>): Promise<void> {
+    const { handled } = await import("../base/telemetry.ts");
+    await handled({ by: "bot", type, data, clock: this.#kit.client.api.clock }, work);
   }
 
-  async #run(type: string, event: MatrixEvent, context: HandlerContext, time: RunTime): Promise<void> {
+  async #run(type: string, event: MatrixEvent, of: RunOptions): Promise<void> {
+    const { context, time } = of;
     const read = updateOf(type, event);
-    const run = new Run({ context, time, queue: queueOf(read.room, read.sender) });
+    const run = new Run(of);
     const isEdit = read.edits !== undefined || read.queries.has("edit");
     let update = isEdit ? await this.#heardEdit(read, context) : read;
     if (update === undefined) return;
@@ -263,7 +261,7 @@ export class Updates {
       if (isTaken) return;
       const seen = update = await withScene(this.#kit.client, update);
       const start = { start: keptOf(seen), owner: seen.sender, command: found?.command.name ?? "" };
-      await this.#kit.conversations.begin(run, start, () => this.#call(run, seen, found));
+      await this.#kit.conversations.go(run, start, () => this.#call(run, seen, found));
     } catch (error) {
       const report = this.caught;
       // What was cut off is begun again; what took too long is reported by who waited for it.
@@ -343,7 +341,9 @@ export class Updates {
     const turn = invitations.turnOf(sender);
     if (turn === undefined) return;
     const joins = typeof autoJoin === "function" ? await autoJoin(event) : autoJoin;
-    if (!joins || await invitations.accept(event, turn, context)) await this.#tellInvitation(event, context);
+    if (!joins || await invitations.accept(event, turn, context)) {
+      await this.#update("INVITE", event, context);
+    }
   }
 
   /** Ends a question in its time; the functions that asked may go on. */
@@ -360,12 +360,7 @@ export class Updates {
   /** Accepts an invitation that could not be accepted before. */
   async #acceptAgain(invitation: Accepted, context: HandlerContext): Promise<void> {
     const hasJoined = await this.#kit.invitations.again(invitation, context);
-    if (hasJoined) await this.#tellInvitation(invitation.event, context);
-  }
-
-  #tellInvitation(event: Invitation, context: HandlerContext): Promise<void> {
-    const queue = queueOf(event.room_id, event.sender);
-    return this.#inOrder(queue, (over) => this.#update("INVITE", event, context, over));
+    if (hasJoined) await this.#update("INVITE", invitation.event, context);
   }
 
   /** Tells a user of the limit, if the bot was asked for something: it does not talk into a chat of others. */

@@ -16,7 +16,7 @@ Deno.test("Each event that a bot handles is a span, and is counted with how it w
   await room.expect("Sorry, that failed.");
   await tester.settle();
   const spans = telemetry.spans.filter(({ name }) => name === "bot m.room.message");
-  assertEquals(spans.map(({ attributes }) => attributes["error.type"]), [undefined, "ValueError"]);
+  assertEquals(spans.map(({ attributes }) => attributes["error.type"]), [undefined, "VALUE_ERROR"]);
   const updates = telemetry.measured.filter(({ name, value, attributes }) =>
     name === "greenroom.bot.updates" && value === 1 && attributes.type === "m.room.message"
   );

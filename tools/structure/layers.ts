@@ -54,7 +54,7 @@ const layers: Layer[] = [
     files: /^src\/bot\//,
     imports: ["mod", "platform", "places", "names"], // as applications do
     // Entries of the package, what finds homeservers, names of other libraries, what warns of key files
-    // that others may read, what a signal ends, durations, HTML as text, and whether somebody traces.
+    // that others may read, what a signal ends, durations, HTML as text, bounded maps, and spans.
     besides: [
       "src/oauth/mod.ts",
       "src/api/server/server.ts",
@@ -65,6 +65,8 @@ const layers: Layer[] = [
       "src/base/until_signal.ts",
       "src/base/duration.ts",
       "src/base/html_text.ts",
+      "src/base/recent_map.ts",
+      "src/base/telemetry.ts",
       "src/base/tracing.ts",
     ],
   },

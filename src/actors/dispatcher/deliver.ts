@@ -8,7 +8,7 @@
 
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
-import type { HandlerSpans, TraceParent } from "../../base/telemetry.ts";
+import type { TraceParent } from "../../base/telemetry.ts";
 import { HandlerCall } from "../../base/handler_call.ts";
 import { placeOf } from "../../base/own_code.ts";
 import { ClientEndedError } from "../../errors/matrix_error.ts";
@@ -69,6 +69,12 @@ export interface DelivererOptions {
   readonly isOver: () => boolean;
 }
 
+/** What makes handlers spans. */
+interface Spans {
+  readonly telemetry: typeof import("../../base/telemetry.ts");
+  readonly clock: Clock;
+}
+
 const LATE = "Cannot call a handler any more: the client has ended";
 
 /** Starts handlers, and reports those that throw. */
@@ -86,8 +92,8 @@ export class Deliverer {
   #hasCutOff = false;
   /** Whether what has settled is recorded. */
   #records = true;
-  /** Makes handlers spans, if somebody traces. */
-  #spans: HandlerSpans | undefined;
+  /** What makes handlers spans, if somebody traces. */
+  #spans: Spans | undefined;
 
   /**
    * @param registry The handlers.
@@ -115,12 +121,13 @@ export class Deliverer {
 
   /** Has each handler be a span, from now on. */
   async trace(clock: Clock): Promise<void> {
-    this.#spans ??= new (await import("../../base/telemetry.ts")).HandlerSpans(clock);
+    this.#spans ??= { telemetry: await import("../../base/telemetry.ts"), clock };
   }
 
   /** Delivers as part of a span that was begun elsewhere; undefined: of none. */
   within<Result>(trace: TraceParent | undefined, deliver: () => Result): Result {
-    return trace === undefined || this.#spans === undefined ? deliver() : this.#spans.within(trace, deliver);
+    const spans = this.#spans;
+    return trace === undefined || spans === undefined ? deliver() : spans.telemetry.inTrace(trace, deliver);
   }
 
   /** Whether an event has handlers. */
@@ -236,7 +243,7 @@ export class Deliverer {
   }
 
   #call(entry: HandlerEntry, data: Delivered, scope: DeliveryScope | undefined): Promise<Ending> | undefined {
-    const handler = this.#spans?.of(entry.type, data, entry.handler as Handler) ?? entry.handler as Handler;
+    const handler = this.#spans === undefined ? entry.handler as Handler : traced(entry, data, this.#spans);
     if (this.#isLate(scope)) return Promise.resolve("cut off");
     const call = this.#callOf(data, scope);
     if (entry.session !== undefined) {
@@ -342,6 +349,16 @@ export class Deliverer {
 }
 
 type Handler = (data: Delivered, context: AnyContext) => unknown;
+
+/** A handler that is a span. */
+function traced(
+  { type, handler }: HandlerEntry,
+  data: Delivered,
+  { telemetry, clock }: Spans,
+): Handler {
+  return (...given) =>
+    telemetry.handled({ by: "client", type, data, clock }, () => (handler as Handler)(...given));
+}
 
 /** Where data came from. */
 function sourceOf(data: Delivered): SyncStream {

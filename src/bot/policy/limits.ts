@@ -6,6 +6,7 @@
 
 import { ValueError } from "../../../mod.ts";
 import { inMilliseconds } from "../../base/duration.ts";
+import { RecentMap } from "../../base/recent_map.ts";
 
 /** How many updates of a user are handled that were sent in a time. */
 export interface RateLimit {
@@ -19,6 +20,9 @@ export interface RateLimit {
 type Measured<Limit extends { window: number | string }> = Omit<Limit, "window"> & {
   readonly window: number;
 };
+
+/** How many users are remembered; the others begin anew. */
+const MAX_USERS = 10_000;
 
 /** What is remembered of a user. */
 interface Taken {
@@ -48,7 +52,7 @@ const BACKLOG = 1_000;
  */
 export class RateLimiter {
   readonly #limit: Measured<RateLimit>;
-  readonly #users = new RecentUsers<Taken>();
+  readonly #users = new RecentMap<string, Taken>(MAX_USERS);
 
   /** @throws {ValueError} If the limit lets nothing through. */
   constructor(limit: RateLimit) {
@@ -100,27 +104,6 @@ export class RateLimiter {
   }
 }
 
-/** How many users are remembered; the others begin anew. */
-const MAX_USERS = 10_000;
-
-/** What is known of the users who came last. */
-class RecentUsers<State> {
-  readonly #users = new Map<string, State>();
-
-  /** What is known of a user; undefined: nothing. */
-  get(user: string): State | undefined {
-    return this.#users.get(user);
-  }
-
-  /** Remembers it of a user who has come. */
-  set(user: string, state: State): void {
-    this.#users.delete(user); // those who came last stay
-    this.#users.set(user, state);
-    const [oldest = user] = this.#users.keys();
-    if (this.#users.size > MAX_USERS) this.#users.delete(oldest);
-  }
-}
-
 /** How many invitations are taken in a time. */
 export interface InviteLimit {
   /** The most invitations from one user within the window. */
@@ -142,7 +125,7 @@ type Turns = Map<number, number>;
 export class InviteLimiter {
   readonly #limit: Measured<InviteLimit>;
   readonly #all: Turns = new Map();
-  readonly #users = new RecentUsers<{ readonly turns: Turns; toldIn?: number }>();
+  readonly #users = new RecentMap<string, { readonly turns: Turns; toldIn?: number }>(MAX_USERS);
 
   /**
    * @param limit The most invitations that are taken. Default: 50 of one user in an hour, 500 of all.

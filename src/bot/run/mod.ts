@@ -6,7 +6,7 @@
 
 export { type BotSession, BotSessions, Locks, sessionKeyFor } from "./bot_sessions.ts";
 export { ConversationEndedError, type ConversationEnding, ConversationError, isCutOff } from "./errors.ts";
-export { currentRun, Run } from "./run.ts";
+export { currentRun, Run, type RunOptions } from "./run.ts";
 export { Begun, Patience, RunTime } from "./patience.ts";
 export {
   editedEvent,
