@@ -17,6 +17,7 @@ import { parseUserId } from "../types/identifiers.ts";
 import type { UserID } from "../types/ids.ts";
 import { ActingClients } from "./acting_clients.ts";
 import {
+  APPSERVICE_HINTS,
   type AppserviceOptions,
   type AppserviceStartOptions,
   checkAppserviceOptions,
@@ -29,36 +30,6 @@ import { pingAppservice } from "./ping.ts";
 import type { Registration } from "./registration.ts";
 import { ServiceKit } from "./service_kit.ts";
 import { TransactionFeed } from "./transaction_feed.ts";
-
-const SERVE = "Deno.serve({ port }, appservice.fetch), then appservice.start()";
-
-/** What other libraries call its members, and what to write here. */
-export const APPSERVICE_HINTS = {
-  ghost: "appservice.intent(user)",
-  getGhost: "appservice.intent(user)",
-  asUser: "appservice.intent(user)",
-  store: "the store that it was given",
-  getIntent: "appservice.intent(user)",
-  getIntentForUserId: "appservice.intent(userId)",
-  getIntentForSuffix: "appservice.intent(localpart)",
-  getIntentFromLocalpart: "appservice.intent(localpart)",
-  bot: "appservice.botClient",
-  botIntent: "appservice.botClient",
-  client: "appservice.botClient",
-  mxid: "appservice.userId",
-  botUserId: "appservice.userId",
-  listen: SERVE,
-  begin: SERVE,
-  run: SERVE,
-  off: "appservice.removeEventHandler(type, handler)",
-  destroy: "appservice.close()",
-  onUserQuery: "the option queries: { user }",
-  onAliasQuery: "the option queries: { room }",
-  isGhost: "nothing: what own users send reaches only handlers with own: true",
-  isNamespacedUser: "nothing: what own users send reaches only handlers with own: true",
-  joinRoom: "appservice.botClient.joinRoom(roomIdOrAlias)",
-  sendText: "appservice.botClient.sendText(roomId, text)",
-} as const;
 
 /**
  * An application service: the homeserver sends it what happens to its users and rooms, it acts as

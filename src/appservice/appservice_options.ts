@@ -243,3 +243,33 @@ export interface ThirdPartyHandlers {
   /** The places of networks that a room stands for. */
   location?: (alias: string) => JsonObject[] | Promise<JsonObject[]>;
 }
+
+const SERVE = "Deno.serve({ port }, appservice.fetch), then appservice.start()";
+
+/** What other libraries call its members, and what to write here. */
+export const APPSERVICE_HINTS = {
+  ghost: "appservice.intent(user)",
+  getGhost: "appservice.intent(user)",
+  asUser: "appservice.intent(user)",
+  store: "the store that it was given",
+  getIntent: "appservice.intent(user)",
+  getIntentForUserId: "appservice.intent(userId)",
+  getIntentForSuffix: "appservice.intent(localpart)",
+  getIntentFromLocalpart: "appservice.intent(localpart)",
+  bot: "appservice.botClient",
+  botIntent: "appservice.botClient",
+  client: "appservice.botClient",
+  mxid: "appservice.userId",
+  botUserId: "appservice.userId",
+  listen: SERVE,
+  begin: SERVE,
+  run: SERVE,
+  off: "appservice.removeEventHandler(type, handler)",
+  destroy: "appservice.close()",
+  onUserQuery: "the option queries: { user }",
+  onAliasQuery: "the option queries: { room }",
+  isGhost: "nothing: what own users send reaches only handlers with own: true",
+  isNamespacedUser: "nothing: what own users send reaches only handlers with own: true",
+  joinRoom: "appservice.botClient.joinRoom(roomIdOrAlias)",
+  sendText: "appservice.botClient.sendText(roomId, text)",
+} as const;

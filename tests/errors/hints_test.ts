@@ -3,7 +3,7 @@ import { ValueError } from "@greenroom/matrix";
 import { Appservice, createRegistration } from "@greenroom/matrix/appservice";
 import { Bot } from "@greenroom/matrix/bot";
 import { BotTester, Homeserver } from "@greenroom/matrix/testing";
-import { APPSERVICE_HINTS } from "../../src/appservice/appservice.ts";
+import { APPSERVICE_HINTS } from "../../src/appservice/appservice_options.ts";
 import {
   BOT_TESTER_HINTS,
   HOMESERVER_HINTS,

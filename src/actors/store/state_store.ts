@@ -6,21 +6,19 @@
  * @module
  */
 
-import {
-  hasPower,
-  type PowerAction,
-  powerLevelOf,
-  type RoomPower,
-  type RoomRecord,
-  type StoredState,
-} from "../../store/device/mod.ts";
+import { hasPower, type PowerAction, powerLevelOf, type StoredState } from "../../store/device/mod.ts";
 import { Membership } from "../../types/enums.ts";
 import type { RoomMemberContent } from "../../types/content/room_state_content.ts";
 import type { RoomID, UserID } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
-import { type OpenableStore, openedStore, StateUpdates } from "./store_access.ts";
-import { Misfit, UNNOTED } from "../../types/checks/shape.ts";
-import { roomMember } from "../../types/checks/state_shapes.ts";
+import {
+  memberContent,
+  type OpenableStore,
+  openedStore,
+  powerIn,
+  roomIn,
+  StateUpdates,
+} from "./store_access.ts";
 
 /** Stores what was sent and read; for the client alone. */
 export const UPDATES: unique symbol = Symbol("updates");
@@ -154,9 +152,8 @@ export class StateStore {
     roomId: RoomID,
     memberships: readonly Membership[] = PRESENT,
   ): Promise<Map<UserID, RoomMemberContent>> {
-    const events = await this.listState(roomId, "m.room.member");
     const members = new Map<UserID, RoomMemberContent>();
-    for (const event of events) {
+    for (const event of await this.listState(roomId, "m.room.member")) {
       const content = memberContent(event);
       if (content && memberships.includes(content.membership)) {
         members.set(event.state_key as UserID, content);
@@ -184,7 +181,7 @@ export class StateStore {
    * ```
    */
   async hasFullMemberList(roomId: RoomID): Promise<boolean> {
-    return (await this.#room(roomId))?.allMembers ?? false;
+    return (await roomIn(this.#actors, roomId))?.allMembers ?? false;
   }
 
   /**
@@ -287,7 +284,7 @@ export class StateStore {
    * ```
    */
   async isEncrypted(roomId: RoomID): Promise<boolean | undefined> {
-    const encryption = (await this.#room(roomId))?.encryption;
+    const encryption = (await roomIn(this.#actors, roomId))?.encryption;
     return encryption === undefined ? undefined : encryption !== false;
   }
 
@@ -310,7 +307,7 @@ export class StateStore {
    * ```
    */
   async getEncryptionInfo(roomId: RoomID): Promise<JsonObject | undefined> {
-    return (await this.#room(roomId))?.encryption || undefined;
+    return (await roomIn(this.#actors, roomId))?.encryption || undefined;
   }
 
   /**
@@ -361,8 +358,7 @@ export class StateStore {
    *
    * @param roomId The room.
    * @param userId The user.
-   * @returns The level; `Infinity` for creators of rooms of version 12 or later; undefined if it is
-   *   not known, since the state it follows from is not known.
+   * @returns The level; `Infinity` for creators of rooms of version 12 or later; undefined if it is not known.
    *
    * @example
    * ```ts
@@ -375,7 +371,7 @@ export class StateStore {
    * ```
    */
   async getPowerLevel(roomId: RoomID, userId: UserID): Promise<number | undefined> {
-    const power = await this.#power(roomId);
+    const power = await powerIn(this.#actors, roomId);
     return power && powerLevelOf(userId, power);
   }
 
@@ -384,10 +380,8 @@ export class StateStore {
    *
    * @param roomId The room.
    * @param userId The user.
-   * @param action The action; for an event `{ event: type }`, for state
-   *   `{ event: type, state: true }`.
-   * @returns Whether it is enough; false if the level is not known, where `getPowerLevel()` returns
-   *   undefined.
+   * @param action The action; for an event `{ event: type }`, for state `{ event: type, state: true }`.
+   * @returns Whether it is enough; false if the level is not known, where `getPowerLevel()` returns undefined.
    *
    * @example
    * ```ts
@@ -395,34 +389,12 @@ export class StateStore {
    * import type { RoomID, UserID } from "@greenroom/matrix/types";
    *
    * export async function canRename(client: Client, roomId: RoomID, userId: UserID): Promise<boolean> {
-   *   const action = { event: "m.room.name", state: true } as const;
-   *   return await client.stateStore.hasPowerLevel(roomId, userId, action);
+   *   return await client.stateStore.hasPowerLevel(roomId, userId, { event: "m.room.name", state: true });
    * }
    * ```
    */
   async hasPowerLevel(roomId: RoomID, userId: UserID, action: PowerAction): Promise<boolean> {
-    const power = await this.#power(roomId);
+    const power = await powerIn(this.#actors, roomId);
     return power !== undefined && hasPower(userId, action, power);
   }
-
-  async #room(roomId: RoomID): Promise<RoomRecord | undefined> {
-    return await (await openedStore(this.#actors)).room(roomId);
-  }
-
-  async #power(roomId: RoomID): Promise<RoomPower | undefined> {
-    const [powerLevels, create, room] = await Promise.all([
-      this.getPowerLevels(roomId),
-      this.getCreate(roomId),
-      this.#room(roomId),
-    ]);
-    // An invitation does not show the levels; the state of a joined room is complete.
-    if (powerLevels === undefined && room?.membership !== Membership.JOIN) return undefined;
-    return create && { powerLevels, create }; // creators may stand above all levels
-  }
-}
-
-/** The content of a member event; undefined if it does not fit. */
-function memberContent({ content }: StoredState): RoomMemberContent | undefined {
-  const fitting = roomMember(content, UNNOTED);
-  return fitting instanceof Misfit ? undefined : fitting;
 }

@@ -8,12 +8,14 @@
 import { abortable } from "@std/async/abortable";
 import { ValueError } from "../../errors/matrix_error.ts";
 import type { StoreKey } from "../../store/base/mod.ts";
-import type { StoredState } from "../../store/device/mod.ts";
+import type { RoomPower, RoomRecord, StoredState } from "../../store/device/mod.ts";
+import { Misfit, UNNOTED } from "../../types/checks/shape.ts";
+import { roomMember } from "../../types/checks/state_shapes.ts";
 import type { RoomMemberContent } from "../../types/content/room_state_content.ts";
 import { Membership } from "../../types/enums.ts";
 import { SyncStream } from "../../types/events/event.ts";
 import type { DeviceID, EventID, RoomID, UserID } from "../../types/ids.ts";
-import type { JsonObject } from "../../types/json.ts";
+import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import type { ActorRef } from "../kernel/mod.ts";
 import type { StoreHandlers } from "./store_actor.ts";
 import type { StateRead } from "./store_protocol.ts";
@@ -30,6 +32,31 @@ export interface OpenableStore {
 export async function openedStore(actors: OpenableStore): Promise<ActorRef<StoreHandlers>> {
   await actors.ready();
   return actors.store;
+}
+
+/** The record of a room; undefined: it is not known. */
+export async function roomIn(actors: OpenableStore, roomId: RoomID): Promise<RoomRecord | undefined> {
+  return await (await openedStore(actors)).room(roomId);
+}
+
+/** The state that says who may do what in a room; undefined: it is not known. */
+export async function powerIn(actors: OpenableStore, roomId: RoomID): Promise<RoomPower | undefined> {
+  const store = await openedStore(actors);
+  const [powerLevels, create, room] = await Promise.all([
+    store.getState({ roomId, type: "m.room.power_levels", stateKey: "" }),
+    store.getState({ roomId, type: "m.room.create", stateKey: "" }),
+    store.room(roomId),
+  ]);
+  // An invitation does not show the levels; the state of a joined room is complete.
+  if (powerLevels === undefined && room?.membership !== Membership.JOIN) return undefined;
+  const content = isJsonObject(powerLevels?.content) ? powerLevels.content : undefined;
+  return create && { powerLevels: content, create }; // creators may stand above all levels
+}
+
+/** The content of a member event; undefined if it does not fit. */
+export function memberContent({ content }: StoredState): RoomMemberContent | undefined {
+  const fitting = roomMember(content, UNNOTED);
+  return fitting instanceof Misfit ? undefined : fitting;
 }
 
 /** Who acts. */
