@@ -97,6 +97,18 @@ export interface RoomDeletion {
   error?: string | null;
 }
 
+/** From where a device of a user has asked. */
+export interface AdminConnection {
+  /** The device; empty: one without a device, such as an application service's. */
+  device_id: string;
+  /** The IP address. */
+  ip: string;
+  /** When it asked last, in milliseconds since the epoch; absent: the server does not say. */
+  last_seen?: number | null;
+  /** What the client calls itself. */
+  user_agent?: string | null;
+}
+
 /** How far the redaction of a user's events is. */
 export interface UserRedaction {
   /** How far: `scheduled`, `active`, `complete` or `failed`, and what later versions have. */
@@ -158,6 +170,18 @@ const registrationToken = object<RegistrationToken>({
   expiry_time: nullable(number),
 });
 
+interface Whois {
+  devices: { [deviceId: string]: { sessions: { connections: Omit<AdminConnection, "device_id">[] }[] } };
+}
+
+const connection = object<Omit<AdminConnection, "device_id">>({
+  ip: text,
+  last_seen: optional(nullable(number)),
+  user_agent: maybe,
+});
+const session = object<Whois["devices"][string]["sessions"][number]>({ connections: list(connection) });
+const device = object<Whois["devices"][string]>({ sessions: list(session) });
+
 const USER = `${V2}/users/{userId}` as const;
 const ROOM = `${V1}/rooms/{roomId}` as const;
 const TOKENS = `${V1}/registration_tokens` as const;
@@ -183,6 +207,12 @@ export const ENDPOINTS = {
     "GET",
     `${V1}/users/{userId}/joined_rooms`,
     shaped(object<{ joined_rooms: RoomID[] }>({ joined_rooms: list(roomId) })),
+  ),
+  listUserConnections: endpoint(
+    "listUserConnections",
+    "GET",
+    "/_matrix/client/v3/admin/whois/{userId}",
+    shaped(object<Whois>({ devices: map<Whois["devices"]>(device) })),
   ),
   redactUserEvents: endpoint(
     "redactUserEvents",

@@ -22,6 +22,7 @@
 import { callSite, endOwnCode } from "../base/own_code.ts"; // first: bundles begin with it
 
 export type {
+  AdminConnection,
   AdminRoom,
   AdminRoomPage,
   AdminUser,

@@ -8,7 +8,13 @@ import { CALL, type HTTPAPI, type RequestOptions } from "../api/http/mod.ts";
 import { checkOptions, type OptionNames } from "../errors/known_names.ts";
 import { ValueError } from "../errors/matrix_error.ts";
 import type { RoomID, UserID } from "../types/ids.ts";
-import { type AdminUser, type AdminUserPage, ENDPOINTS, type UserRedaction } from "./endpoints.ts";
+import {
+  type AdminConnection,
+  type AdminUser,
+  type AdminUserPage,
+  ENDPOINTS,
+  type UserRedaction,
+} from "./endpoints.ts";
 import {
   type AdministratingClient,
   type AdminUserChange,
@@ -203,6 +209,28 @@ export class UserAdmin {
    */
   async listUserRooms(userId: UserID, options?: RequestOptions): Promise<RoomID[]> {
     return (await this.#http[CALL](ENDPOINTS.listUserRooms, { path: { userId } }, options)).joined_rooms;
+  }
+
+  /**
+   * Lists the addresses from which a user's devices have asked. They are personal data.
+   *
+   * @param userId The user.
+   * @param options Request options.
+   * @example
+   * ```ts
+   * import type { SynapseAdmin } from "@greenroom/matrix/synapse-admin";
+   * import type { UserID } from "@greenroom/matrix/types";
+   *
+   * export async function addressesOf(admin: SynapseAdmin, spammer: UserID): Promise<Set<string>> {
+   *   return new Set((await admin.listUserConnections(spammer)).map(({ ip }) => ip));
+   * }
+   * ```
+   */
+  async listUserConnections(userId: UserID, options?: RequestOptions): Promise<AdminConnection[]> {
+    const { devices } = await this.#http[CALL](ENDPOINTS.listUserConnections, { path: { userId } }, options);
+    return Object.entries(devices).flatMap(([device_id, { sessions }]) =>
+      sessions.flatMap(({ connections }) => connections.map((each) => ({ device_id, ...each })))
+    );
   }
 
   /**

@@ -260,6 +260,7 @@ Deno.test("Whatever takes options refuses one that there is not, by its name", a
     "UserAdmin.deactivateUser": () => admin.deactivateUser(mxid, X),
     "UserAdmin.resetPassword": () => admin.resetPassword(mxid, "a", X),
     "UserAdmin.listUserRooms": () => admin.listUserRooms(mxid, X),
+    "UserAdmin.listUserConnections": () => admin.listUserConnections(mxid, X),
     "UserAdmin.redactUserEvents": () => admin.redactUserEvents(mxid, X),
     "UserAdmin.getUserRedaction": () => admin.getUserRedaction("a", X),
     "SynapseAdmin.listRooms": () => admin.listRooms(X),

@@ -146,3 +146,14 @@ Deno.test("new SynapseAdmin() refuses what is no client", () => {
     assertThrows(() => new SynapseAdmin(client as never), ValueError, "give the Client of an administrator");
   }
 });
+
+Deno.test("listUserConnections() lists the connections of all devices, without what is none", async () => {
+  const connections = [{ ip: "10.0.0.2", last_seen: 5, user_agent: null }, { ip: 5 }, null];
+  const devices = { A: { sessions: [{ connections }, {}, null] }, B: 5, C: { sessions: [] } };
+  const { admin: synapse } = admin({ [`GET /_matrix/client/v3/admin/whois/${USER}`]: { devices } });
+  assertEquals(await synapse.listUserConnections(USER), [
+    { device_id: "A", ip: "10.0.0.2", last_seen: 5, user_agent: null },
+  ]);
+  const { admin: other } = admin({ "*": {} });
+  await assertRejects(() => other.listUserConnections(USER), ServiceResponseError, "devices");
+});

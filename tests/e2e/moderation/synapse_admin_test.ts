@@ -42,6 +42,9 @@ synapseTest("An administrator finds users, holds them back, and ends their accou
 
   const room = await spammer.createRoom();
   assertEquals(await admin.listUserRooms(userId), [room]);
+  const [connection] = await admin.listUserConnections(userId);
+  assertEquals(connection?.ip, "127.0.0.1");
+  assert((connection?.last_seen ?? 0) > 0 && (connection?.user_agent ?? "") !== "");
   await admin.updateUser(userId, { suspended: true });
   const held = await admin.getUser(userId);
   assertEquals([held.suspended, held.shadow_banned, held.locked], [true, false, false]);
