@@ -3,9 +3,7 @@
  *
  * Deno bundles the code, once for each platform, with `src/base/platform/deno.ts` replaced; the entries share what
  * they have in common. TypeScript makes the declarations, a file for each source, so that a class is the same
- * whichever entry it is imported by. For browsers, which have no `AsyncLocalStorage`, esbuild then turns `async`
- * functions into generators, and each keeps the scope in which it was called. Libraries of the registry stay
- * dependencies.
+ * whichever entry it is imported by. Libraries of the registry stay dependencies.
  *
  * @module
  */
@@ -14,6 +12,7 @@ import * as esbuild from "esbuild";
 import ts from "typescript";
 import { dirname, join, relative } from "node:path/posix";
 import denoJson from "../deno.json" with { type: "json" };
+import { keepScopes } from "./npm/scopes.ts";
 import { ROOT, run } from "./process.ts";
 
 /** Where the package is made. */
@@ -29,6 +28,7 @@ const ONLY: Readonly<Record<string, (typeof PLATFORMS)[number]>> = {
 };
 /** Deno's own database. */
 const LEFT_OUT = ["./store/kv"];
+const CLI = "src/cli/mod.js";
 
 type Platform = (typeof PLATFORMS)[number];
 
@@ -81,6 +81,7 @@ async function bundle(platform: Platform, folder: string): Promise<string[]> {
   if (code !== 0) throw new Error(`Cannot bundle for ${platform}: ${new TextDecoder().decode(stderr)}`);
   const files = await filesIn(target, ".js");
   if (platform === "browser") { for (const file of files) await keepScopes(file); }
+  else await makeProgram(join(target, CLI));
   return files;
 }
 
@@ -96,6 +97,12 @@ async function replaceForBrowsers(folder: string): Promise<void> {
   await Deno.writeTextFile(lazy, text.replaceAll(/(?:Sqlite|Kv)Store/g, "IndexedDbStore"));
 }
 
+/** Has a file run as a program. */
+async function makeProgram(file: string): Promise<void> {
+  await Deno.writeTextFile(file, `#!/usr/bin/env node\n${await Deno.readTextFile(file)}`);
+  await Deno.chmod(file, 0o755);
+}
+
 async function filesIn(folder: string, end: string): Promise<string[]> {
   const files: string[] = [];
   for await (const { name, isDirectory } of Deno.readDir(folder)) {
@@ -104,94 +111,6 @@ async function filesIn(folder: string, end: string): Promise<string[]> {
     else if (name.endsWith(end)) files.push(path);
   }
   return files;
-}
-
-/** Calls a function in the scope in which this was called: see `src/base/platform/browser.ts`. */
-const KEPT = `var __kept = (call) => {
-  if (typeof call !== "function") return call;
-  const state = globalThis[Symbol.for("@greenroom/matrix scope")] ??= { frame: undefined }, { frame } = state;
-  return (...given) => {
-    const before = state.frame;
-    state.frame = frame;
-    try { return call(...given); } finally { state.frame = before; }
-  };
-};
-`;
-
-/**
- * What takes the place of esbuild's helpers. They differ in `__kept()` alone.
- */
-const HELPERS = {
-  __async: `var __async = (__this, __arguments, generator) => new Promise((resolve, reject) => {
-  const go = (how) => __kept((value) => {
-    try { step(generator[how](value)); } catch (error) { reject(error); }
-  });
-  const fulfilled = go("next"), rejected = go("throw");
-  const step = (x) => x.done ? resolve(x.value) : Promise.resolve(x.value).then(fulfilled, rejected);
-  step((generator = generator.apply(__this, __arguments)).next());
-});
-`,
-  __asyncGenerator: `var __asyncGenerator = (__this, __arguments, generator) => {
-  const resume = (k, v, yes, no) => {
-    try {
-      const x = generator[k](v), { done } = x, isAwait = (v = x.value) instanceof __await;
-      Promise.resolve(isAwait ? v[0] : v).then(__kept((y) => isAwait ? resume(k === "return" ? k : "next", v[1] ? { done: y.done, value: y.value } : y, yes, no) : yes({ value: y, done }))).catch(__kept((e) => resume("throw", e, yes, no)));
-    } catch (error) { no(error); }
-  };
-  let last;
-  const it = {}, method = (k) => it[k] = (x) => {
-    const call = new Promise((yes, no) => {
-      const run = __kept(() => resume(k, x, yes, no));
-      last ? last.then(run) : run();
-    });
-    const clear = () => mine === last && (last = undefined), mine = last = call.then(clear, clear);
-    return call;
-  };
-  generator = generator.apply(__this, __arguments);
-  it[Symbol.asyncIterator] = () => it;
-  ["next", "throw", "return"].forEach(method);
-  return it;
-};
-`,
-} as const;
-
-/** Has what is called when a promise settles keep its scope. */
-function keepInCallbacks(code: string): string {
-  const SETTLED = new Set(["then", "catch", "finally"]);
-  const { factory } = ts;
-  const keep = (node: ts.Expression) =>
-    factory.createCallExpression(factory.createIdentifier("__kept"), undefined, [node]);
-  const source = ts.createSourceFile("kept.js", code, ts.ScriptTarget.ESNext, undefined, ts.ScriptKind.JS);
-  const { transformed } = ts.transform(source, [(context) => (file) => {
-    const visit = (each: ts.Node): ts.Node => {
-      const node = ts.visitEachChild(each, visit, context);
-      if (!ts.isCallExpression(node) || !ts.isPropertyAccessExpression(node.expression)) return node;
-      if (!SETTLED.has(node.expression.name.text)) return node;
-      return factory.updateCallExpression(node, node.expression, undefined, node.arguments.map(keep));
-    };
-    return ts.visitNode(file, visit, ts.isSourceFile);
-  }]);
-  return transformed.map((each) => ts.createPrinter().printFile(each)).join("");
-}
-
-/** Has the `async` functions of a file keep their scope. */
-async function keepScopes(file: string): Promise<void> {
-  let { code } = await esbuild.transform(keepInCallbacks(await Deno.readTextFile(file)), {
-    format: "esm",
-    target: "es2023",
-    supported: { "async-await": false, "async-generator": false, "for-await": false },
-  });
-  for (const [name, helper] of Object.entries(HELPERS)) {
-    const pattern = new RegExp(
-      `^var ${name} = \\(__this, __arguments, generator\\) => \\{\\n[^]*?^};\\n`,
-      "m",
-    );
-    if (code.includes(`${name}(`) && !pattern.test(code)) {
-      throw new Error(`Cannot keep scopes in ${file}: esbuild's helpers have changed; see HELPERS`);
-    }
-    code = code.replace(pattern, () => helper);
-  }
-  await Deno.writeTextFile(file, `${KEPT}${code}`);
 }
 
 /** Emits the declarations of all entries. */
@@ -266,7 +185,8 @@ export async function buildNpm(): Promise<string> {
     const { name, version, description, license } = denoJson;
     const manifest = {
       ...{ name, version, description, license, type: "module" },
-      engines: { node: ">=24" },
+      engines: { node: ">=24.2" },
+      bin: { greenroom: `./node/${CLI}` },
       exports: Object.fromEntries(entries.map((entry) => [entry.name, exportsOf(entry)])),
       dependencies: await dependencies(code),
     };

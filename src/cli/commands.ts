@@ -46,9 +46,9 @@ export const COMMANDS: readonly CommandSpec[] = [
   {
     name: "run",
     args: "[file]",
-    passes: "more flags of deno run",
+    passes: "more flags of deno run, or of node",
     summary: "Runs the bot, with the permissions it needs and no others",
-    about: "It prints the command that it runs. The file is bot.ts by default.",
+    about: "It prints the command that it runs; permissions are Deno's. The file is bot.ts by default.",
     options: { watch: { about: "Starts the bot again when a file of it is saved" } },
     load: () => import("./commands/run.ts"),
   },

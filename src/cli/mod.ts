@@ -6,9 +6,12 @@
  * deno install -gA -n greenroom jsr:@greenroom/matrix/cli
  * ```
  *
+ * The npm package has it as `greenroom`: `npx greenroom`.
+ *
  * @module
  */
 
+import process from "node:process";
 import { COMMANDS } from "./commands.ts";
 import {
   findCommand,
@@ -45,14 +48,11 @@ async function main(given: readonly string[], terminal: Terminal): Promise<numbe
 }
 
 if (import.meta.main) {
-  if (typeof Deno === "undefined") {
-    throw new UsageError("Cannot run it: it needs Deno; write deno run -A jsr:@greenroom/matrix/cli");
-  }
   const terminal = new Terminal();
   try {
-    Deno.exit(await main(Deno.args, terminal) || Deno.exitCode); // that of a signal
+    process.exit(await main(process.argv.slice(2), terminal) || process.exitCode); // that of a signal
   } catch (error) {
     terminal.note(`greenroom: ${messageOf(error)}`);
-    Deno.exit(statusOf(error));
+    process.exit(statusOf(error));
   }
 }

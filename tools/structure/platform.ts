@@ -12,7 +12,7 @@ const WITH_PARENTS = true;
 /** Folders of what is for some platforms alone, and why. */
 const EXCEPTIONS = [
   "src/base/platform/", // the port
-  "src/cli/", // a program of Deno
+  "src/cli/", // a program, on modules of Node that Deno and Bun have too
   "src/store/deno_kv/", // Deno's own database
   "src/store/sqlite/", // `node:sqlite`, which Node and Bun have as well
   "src/testing/conformance/", // `node:assert` and `Deno.test`, of tests

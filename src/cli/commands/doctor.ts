@@ -4,10 +4,11 @@
  * @module
  */
 
+import process from "node:process";
 import { inspectDevice, listDevices } from "../../../mod.ts";
 import type { CryptoFinding, UserID } from "../../../types.ts";
 import { warningOfOthers } from "../../store/files/files.ts";
-import { type Input, isStoreInUse, messageOf, STATUS } from "../io/mod.ts";
+import { type Input, isStoreInUse, messageOf, statOf, STATUS } from "../io/mod.ts";
 import {
   ENV_FILE,
   openEncrypted,
@@ -47,7 +48,7 @@ async function* examine(settings: Settings): AsyncGenerator<Finding> {
 }
 
 async function* settingsFindings(settings: Settings): AsyncGenerator<Finding> {
-  const info = await Deno.stat(ENV_FILE).catch(() => undefined);
+  const info = await statOf(ENV_FILE);
   if (info === undefined) {
     yield {
       level: "warning",
@@ -55,7 +56,7 @@ async function* settingsFindings(settings: Settings): AsyncGenerator<Finding> {
       message: `There is no ${ENV_FILE} here`,
       mend: "Change to the bot's folder, or log in: greenroom login",
     };
-  } else if (info.mode === null) {
+  } else if (process.platform === "win32") {
     yield {
       level: "ok",
       code: "env-file",
@@ -130,7 +131,7 @@ async function* storeFindings(
   const { MATRIX_STORE: path } = settings;
   if (path === undefined || deviceId === undefined) return false;
   try {
-    if (await Deno.stat(path).catch(() => undefined) === undefined) {
+    if (await statOf(path) === undefined) {
       yield {
         level: "error",
         code: "store-missing",

@@ -7,7 +7,9 @@
  * @module
  */
 
+import { mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import process from "node:process";
 import { Client, type Crypto, isUserId, type Store } from "../../../mod.ts";
 import { OwnIdentityError, SecretStorageError } from "../../../errors.ts";
 import type { CryptoFindingCode, UserID, VerificationReport } from "../../../types.ts";
@@ -16,6 +18,7 @@ import {
   CliError,
   type Input,
   messageOf,
+  statOf,
   STATUS,
   type Terminal,
   UsageError,
@@ -95,10 +98,10 @@ async function setUp(
 ): Promise<void> {
   const storePath = settings.MATRIX_STORE ?? STORE;
   const keyPath = settings.MATRIX_RECOVERY_KEY_FILE ?? RECOVERY_KEY_FILE;
-  const isNew = await Deno.stat(storePath).then(() => false, () => true);
+  const isNew = await statOf(storePath) === undefined;
   try {
     for (const path of [storePath, keyPath]) {
-      await Deno.mkdir(dirname(path), { recursive: true, mode: 0o700 });
+      await mkdir(dirname(path), { recursive: true, mode: 0o700 });
     }
     await using store = await openStore(storePath, settings);
     await untilInterrupted(terminal, async (signal) => {
@@ -161,17 +164,17 @@ async function untilInterrupted(
 ): Promise<void> {
   const abort = new AbortController();
   const interrupt = () => {
-    if (abort.signal.aborted) Deno.exit(130); // a server that does not answer keeps the first from its end
+    if (abort.signal.aborted) process.exit(STATUS.CANCELLED); // a server that does not answer keeps the first from its end
     terminal.note("Ending the login in good order; Ctrl-C again leaves at once");
     abort.abort(new CancelledError());
   };
-  Deno.addSignalListener("SIGINT", interrupt);
+  process.on("SIGINT", interrupt);
   try {
     await act(abort.signal);
   } catch (error) {
     throw abort.signal.aborted ? abort.signal.reason : error;
   } finally {
-    Deno.removeSignalListener("SIGINT", interrupt);
+    process.off("SIGINT", interrupt);
   }
 }
 

@@ -4,10 +4,13 @@
  * @module
  */
 
+import { readdirSync } from "node:fs";
+import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
+import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { isUserId } from "../../../mod.ts";
-import { CliError, type Input, type Terminal, UsageError } from "../io/mod.ts";
+import { CliError, failedWith, type Input, RUNTIME, type Terminal, UsageError } from "../io/mod.ts";
 import { filesOf, type Project, writePrivate } from "../project/mod.ts";
 
 /** Asks for all that is not given, and then writes. */
@@ -22,7 +25,8 @@ export async function run({ args, values, terminal }: Input): Promise<void> {
   checkEmpty(folder, given);
   const user = await userId("user", "The bot's user ID? (like @bot:example.org; Enter: later)");
   const admin = await userId("admin", "Your own user ID, as the bot's admin? (Enter: nobody)");
-  const project = { folder, name: basename(folder), user, admin, checkout: checkoutOf(import.meta.url) };
+  const checkout = RUNTIME === "deno" ? checkoutOf(import.meta.url) : undefined;
+  const project = { runtime: RUNTIME, folder, name: basename(folder), user, admin, checkout };
   await write(project);
   tell(project, given, terminal);
 
@@ -44,14 +48,14 @@ function check(value: string): string | undefined {
 
 function checkEmpty(folder: string, given: string): void {
   try {
-    for (const _entry of Deno.readDirSync(folder)) {
+    if (readdirSync(folder).length > 0) {
       throw new CliError(`Cannot make a bot in ${given}: it is not empty; name a new folder`);
     }
   } catch (error) {
-    if (error instanceof Deno.errors.NotADirectory) {
+    if (failedWith(error, "ENOTDIR")) {
       throw new CliError(`Cannot make a bot in ${given}: it is a file; name a new folder`);
     }
-    if (!(error instanceof Deno.errors.NotFound)) throw error;
+    if (!failedWith(error, "ENOENT")) throw error;
   }
 }
 
@@ -62,10 +66,10 @@ function checkoutOf(url: string): string | undefined {
 
 async function write(project: Project): Promise<void> {
   const { folder, user, admin } = project;
-  await Deno.mkdir(join(folder, "data"), { recursive: true });
-  await Deno.chmod(join(folder, "data"), 0o700).catch(() => undefined); // Windows has no modes
+  await mkdir(join(folder, "data"), { recursive: true });
+  await chmod(join(folder, "data"), 0o700).catch(() => undefined); // Windows has no modes
   for (const [name, text] of Object.entries(filesOf(project))) {
-    await Deno.writeTextFile(join(folder, name), text, { createNew: true });
+    await writeFile(join(folder, name), text, { flag: "wx" });
   }
   const lines = [
     "# What Bot.fromEnv() reads. Keep it to yourself: the login adds the bot's token.",
@@ -77,11 +81,16 @@ async function write(project: Project): Promise<void> {
   await writePrivate(join(folder, ".env"), `${lines.join("\n")}\n`);
 }
 
-function tell({ checkout }: Project, given: string, terminal: Terminal): void {
-  const greenroom = checkout === undefined ? "greenroom" : `deno run -A ${checkout}/src/cli/mod.ts`;
+function tell({ checkout, runtime }: Project, given: string, terminal: Terminal): void {
+  const isDeno = runtime === "deno";
+  const here = checkout === undefined ? "greenroom" : `deno run -A ${checkout}/src/cli/mod.ts`;
+  const greenroom = isDeno ? here : "npx greenroom";
   terminal.note(`The bot is in ${given}. Next:`);
   terminal.note("");
-  if (resolve(given) !== Deno.cwd()) terminal.note(`  cd ${/^[\w./-]+$/.test(given) ? given : `'${given}'`}`);
+  if (resolve(given) !== process.cwd()) {
+    terminal.note(`  cd ${/^[\w./-]+$/.test(given) ? given : `'${given}'`}`);
+  }
+  if (!isDeno) terminal.note("  npm install");
   terminal.note(`  ${greenroom} login    # you need the bot's password`);
   terminal.note(`  ${greenroom} run`);
 }

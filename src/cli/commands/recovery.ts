@@ -4,6 +4,7 @@
  * @module
  */
 
+import { rename } from "node:fs/promises";
 import { SecretStorageError } from "../../../errors.ts";
 import type { SecretStorage } from "../../../types.ts";
 import { CliError, type Input, STATUS } from "../io/mod.ts";
@@ -53,7 +54,7 @@ export async function change({ terminal }: Input): Promise<void> {
       onRecoveryKey: (key) => writePrivate(`${path}.new`, `${key}\n`),
       ...begun === undefined ? {} : { recoveryKey: begun }, // cut off before the homeserver had all
     });
-  await Deno.rename(`${path}.new`, path);
+  await rename(`${path}.new`, path);
   if (!terminal.isInteractive) return terminal.note(`The new recovery key is in ${path}`);
   terminal.note(`The new recovery key, which is in ${path} too, and is not shown again:`);
   terminal.note("");

@@ -4,8 +4,11 @@
  * @module
  */
 
+import { spawn } from "node:child_process";
+import { constants } from "node:os";
 import { dirname } from "node:path";
-import { CliError, type Input, STATUS } from "../io/mod.ts";
+import process from "node:process";
+import { CliError, type Input, RUNTIME, STATUS } from "../io/mod.ts";
 import {
   addressOf,
   ENV_FILE,
@@ -27,28 +30,25 @@ export async function run({ args, rest, flags, terminal }: Input): Promise<numbe
   }
   const settings = await readSettings();
   if (settings.MATRIX_PASSWORD === undefined && !await isLoggedIn(settings)) needed(settings, "MATRIX_TOKEN");
-  const permissions = await permissionsOf(settings);
   const envFile = await textOf(ENV_FILE) === undefined ? [] : [`--env-file=${ENV_FILE}`];
   const command = [
-    ...["run", "--no-prompt", ...envFile, ...flags.has("watch") ? ["--watch"] : []],
-    ...[...permissions, ...rest, file],
+    ...RUNTIME === "deno" ? ["run", "--no-prompt"] : [],
+    ...[...envFile, ...flags.has("watch") ? ["--watch"] : []],
+    ...RUNTIME === "deno" ? await permissionsOf(settings) : [],
+    ...[...rest, file],
   ];
   terminal.note(
-    `deno ${command.map((word) => /^[\w@./:=,*[\]-]+$/.test(word) ? word : `'${word}'`).join(" ")}`,
+    `${RUNTIME} ${command.map((word) => /^[\w@./:=,*[\]-]+$/.test(word) ? word : `'${word}'`).join(" ")}`,
   );
-  const child = new Deno.Command(Deno.execPath(), { args: command }).spawn();
-  const forward = (signal: Deno.Signal) => () => {
-    try {
-      child.kill(signal);
-    } catch {
-      // It has ended.
-    }
-  };
-  if (Deno.build.os !== "windows") Deno.addSignalListener("SIGTERM", forward("SIGTERM")); // there is none there
+  const child = spawn(process.execPath, command, { stdio: "inherit" });
+  const forward = (signal: NodeJS.Signals) => () => void child.kill(signal);
+  if (process.platform !== "win32") process.on("SIGTERM", forward("SIGTERM")); // there is none there
   // A terminal sends it to both.
-  Deno.addSignalListener("SIGINT", Deno.stdin.isTerminal() ? () => {} : forward("SIGINT"));
-  const { code } = await child.status;
-  return code;
+  process.on("SIGINT", terminal.isInput ? () => {} : forward("SIGINT"));
+  return await new Promise((resolve, reject) => {
+    child.once("error", reject);
+    child.once("exit", (code, signal) => resolve(code ?? 128 + constants.signals[signal ?? "SIGKILL"]));
+  });
 }
 
 /** The flags of Deno that a bot with these settings needs. */

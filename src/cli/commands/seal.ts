@@ -4,9 +4,10 @@
  * @module
  */
 
+import { lstat, realpath, rm } from "node:fs/promises";
 import { dirname, join, parse, resolve } from "node:path";
 import { warningOfOthers } from "../../store/files/files.ts";
-import { CliError, type Input, messageOf, STATUS, UsageError } from "../io/mod.ts";
+import { CliError, type Input, isThere, messageOf, STATUS, UsageError } from "../io/mod.ts";
 import {
   atEnding,
   existingStore,
@@ -42,7 +43,7 @@ export async function run({ args, terminal }: Input): Promise<void> {
   await (files.isMoved ? endMove : move)(settings, files);
   try {
     await removeStore(target);
-    if (path !== target) await Deno.remove(path);
+    if (path !== target) await rm(path);
   } catch (error) {
     throw new CliError(
       `The store is sealed, in ${sealedPath}, but the one in clear is still in ${target}: ${
@@ -72,7 +73,7 @@ async function filesOf(settings: Settings, keyFile: string): Promise<Files> {
   const path = await existingStore(settings);
   refuseFromEnvironment("MATRIX_STORE");
   refuseFromEnvironment("MATRIX_STORE_KEY_FILE");
-  const target = (await Deno.lstat(path)).isSymlink ? await Deno.realPath(path) : path;
+  const target = (await lstat(path)).isSymbolicLink() ? await realpath(path) : path;
   const { dir, name, ext } = parse(target);
   const sealedPath = join(dir, `${name}.sealed${ext}`);
   const isMoved = await isThere(sealedPath);
@@ -107,7 +108,7 @@ async function move(settings: Settings, { path, sealedPath, keyFile }: Files): P
     await moveAll(from, to, { settle: () => writeSettings(changes), signal: ending.signal });
   } catch (error) {
     await removeStore(sealedPath).catch(() => undefined); // its error is the one to report
-    if (isNewKey) await Deno.remove(keyFile).catch(() => undefined);
+    if (isNewKey) await rm(keyFile, { force: true });
     throw error;
   }
 }
@@ -127,8 +128,4 @@ function changesFor({ sealedPath, keyFile }: Pick<Files, "sealedPath" | "keyFile
 async function hasMoved(path: string, settings: Settings): Promise<boolean> {
   await using store = await openStore(path, settings);
   return await isMovedAway(store);
-}
-
-async function isThere(path: string): Promise<boolean> {
-  return await Deno.lstat(path).catch(() => undefined) !== undefined;
 }

@@ -98,7 +98,7 @@ export function messageOf(error: unknown): string {
     return `${error.message}; log in again: greenroom login --again`;
   }
   if (error instanceof MatrixError) return inWordsOfCommands(error.message);
-  if (error instanceof Error && /\(os error \d+\)/.test(error.message)) return error.message; // of a file
+  if (error instanceof Error && "syscall" in error) return error.message; // of a file
   return error instanceof Error ? error.stack ?? error.message : String(error);
 }
 

@@ -22,4 +22,5 @@ export {
   UsageError,
 } from "./failure.ts";
 export { drawnCode } from "./qr_code.ts";
+export { failedWith, isThere, RUNTIME, statOf } from "./system.ts";
 export { shown, Terminal } from "./terminal.ts";

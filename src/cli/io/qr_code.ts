@@ -4,6 +4,8 @@
  * @module
  */
 
+import { hasNoColor } from "./system.ts";
+
 /** White on black, whatever colours the terminal has: a code the other way round is not read by all. */
 const [BEGIN, END] = ["\x1b[97;40m", "\x1b[0m"];
 
@@ -15,5 +17,5 @@ export async function drawnCode(
   const { renderUnicodeCompact } = await import("uqr");
   const lines = renderUnicodeCompact(Array.from(bytes), { ecc: "L", border: 2 }).split("\n");
   if (lines.some((line) => line.length > columns)) return undefined;
-  return Deno.noColor ? lines : lines.map((line) => `${BEGIN}${line}${END}`);
+  return hasNoColor() ? lines : lines.map((line) => `${BEGIN}${line}${END}`);
 }

@@ -4,8 +4,11 @@
  * @module
  */
 
+import { writeSync } from "node:fs";
 import process from "node:process";
+import { isatty } from "node:tty";
 import { CancelledError, STATUS, UsageError } from "./failure.ts";
+import { failedWith, hasNoColor } from "./system.ts";
 
 /** How a value is asked for. */
 interface Question {
@@ -21,37 +24,38 @@ interface Question {
   readonly check?: (answer: string) => string | undefined;
 }
 
+const [STDIN, STDOUT, STDERR] = [0, 1, 2] as const;
 const ENCODER = new TextEncoder();
+/** What a pipe is waited for that is full for now. */
+const WAIT = new Int32Array(new SharedArrayBuffer(4));
 const STYLES = { ok: 32, warning: 33, error: 31, strong: 1, dim: 2 } as const;
 
 /** The streams of the process. */
 export class Terminal {
   /** Whether a person can be asked: prompts are written to standard error. */
-  readonly isInteractive: boolean = Deno.stdin.isTerminal() && Deno.stderr.isTerminal();
+  readonly isInteractive: boolean = isatty(STDIN) && isatty(STDERR);
+  /** Whether standard input is a terminal, which sends signals to all of its processes. */
+  readonly isInput: boolean = isatty(STDIN);
   #input: AsyncGenerator<string> | undefined;
 
   /** How many characters fit into a line of standard output. */
   get columns(): number {
-    try {
-      return Deno.consoleSize().columns || 80; // 0: a terminal that does not say
-    } catch {
-      return 80;
-    }
+    return process.stdout.columns || process.stderr.columns || 80; // 0: a terminal that does not say
   }
 
   /** Writes a line of the result to standard output. */
   print(line: string): void {
-    write(Deno.stdout, `${line}\n`);
+    write(STDOUT, `${line}\n`);
   }
 
   /** Writes a line for a person to standard error. */
   note(line: string): void {
-    write(Deno.stderr, `${line}\n`);
+    write(STDERR, `${line}\n`);
   }
 
   /** Colours a text for standard output, where it is a terminal that wants that. */
   style(name: keyof typeof STYLES, text: string): string {
-    return Deno.noColor || !Deno.stdout.isTerminal() ? text : `\x1b[${STYLES[name]}m${text}\x1b[0m`;
+    return hasNoColor() || !isatty(STDOUT) ? text : `\x1b[${STYLES[name]}m${text}\x1b[0m`;
   }
 
   /** Asks for a text. @throws {UsageError} If nobody can be asked. */
@@ -77,7 +81,7 @@ export class Terminal {
 
   /** Reads the next line of standard input, for secrets that a program hands over. */
   async readLine(what: string): Promise<string> {
-    this.#input ??= lines(Deno.stdin.readable);
+    this.#input ??= lines(process.stdin);
     const { value, done } = await this.#input.next();
     if (done === true || value.trim() === "") {
       throw new UsageError(`Cannot read ${what}: standard input has no more lines`);
@@ -87,10 +91,10 @@ export class Terminal {
 
   /** Reads all of standard input. @throws {UsageError} If a person would have to type it. */
   async readText(what: string): Promise<string> {
-    if (Deno.stdin.isTerminal()) {
+    if (this.isInput) {
       throw new UsageError(`Cannot read ${what}: give it as an argument, or by a pipe`);
     }
-    const text = (await new Response(Deno.stdin.readable).text()).trimEnd();
+    const text = (await Array.fromAsync(textOf(process.stdin))).join("").trimEnd();
     if (text === "") throw new UsageError(`Cannot read ${what}: standard input is empty`);
     return text;
   }
@@ -123,19 +127,30 @@ export class Terminal {
 }
 
 /** Writes all of a text; a pipe that is closed at the other end ends the process as it ends others. */
-function write(stream: typeof Deno.stdout | typeof Deno.stderr, text: string): void {
+function write(stream: number, text: string): void {
   const bytes = ENCODER.encode(text);
-  try {
-    for (let written = 0; written < bytes.length;) written += stream.writeSync(bytes.subarray(written));
-  } catch (error) {
-    if (error instanceof Deno.errors.BrokenPipe) Deno.exit(STATUS.CLOSED_PIPE);
-    throw error;
+  for (let written = 0; written < bytes.length;) {
+    try {
+      written += writeSync(stream, bytes, written);
+    } catch (error) {
+      if (failedWith(error, "EPIPE")) process.exit(STATUS.CLOSED_PIPE);
+      if (!failedWith(error, "EAGAIN")) throw error;
+      Atomics.wait(WAIT, 0, 0, 5);
+    }
   }
 }
 
-async function* lines(stream: ReadableStream<Uint8Array<ArrayBuffer>>): AsyncGenerator<string> {
+async function* textOf(stream: AsyncIterable<Uint8Array | string>): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  for await (const bytes of stream) {
+    yield typeof bytes === "string" ? bytes : decoder.decode(bytes, { stream: true });
+  }
+  yield decoder.decode();
+}
+
+async function* lines(stream: AsyncIterable<Uint8Array | string>): AsyncGenerator<string> {
   let rest = "";
-  for await (const text of stream.pipeThrough(new TextDecoderStream())) {
+  for await (const text of textOf(stream)) {
     const found = (rest + text).split("\n");
     rest = found.pop() ?? "";
     yield* found;

@@ -4,10 +4,11 @@
  * @module
  */
 
+import { rm } from "node:fs/promises";
 import { Client, type ClientOptions, MatrixError, SealedStore, type Store } from "../../../mod.ts";
 import type { UserID } from "../../../types.ts";
 import type { OAuthSession } from "../../oauth/mod.ts";
-import { CliError, STATUS } from "../io/mod.ts";
+import { CliError, RUNTIME, statOf, STATUS } from "../io/mod.ts";
 import { sealKeyOf } from "../../store/files/files.ts";
 import { needed, recoveryKeyOf, type Settings, textOf, writePrivate } from "./settings.ts";
 
@@ -100,7 +101,7 @@ async function openExisting(
   settings: Settings,
 ): Promise<(Store & AsyncDisposable) | undefined> {
   const { MATRIX_STORE: path } = settings;
-  if (path === undefined || await Deno.stat(path).catch(() => undefined) === undefined) return undefined;
+  if (path === undefined || await statOf(path) === undefined) return undefined;
   return await openStore(path, settings);
 }
 
@@ -109,7 +110,7 @@ export async function openStore(
   path: string,
   { MATRIX_STORE_KEY_FILE: keyFile }: Settings,
 ): Promise<Store & AsyncDisposable> {
-  if ((await Deno.stat(path).catch(() => undefined))?.isDirectory) {
+  if ((await statOf(path))?.isDirectory()) {
     throw new CliError(
       `Cannot open the store ${path}: it is a folder; set MATRIX_STORE to a file`,
       STATUS.STORE,
@@ -129,16 +130,14 @@ export async function openStore(
 /** The path of the store, which has to be there: opening one would make it. */
 export async function existingStore(settings: Settings): Promise<string> {
   const path = needed(settings, "MATRIX_STORE");
-  if (await Deno.stat(path).catch(() => undefined) !== undefined) return path;
+  if (await statOf(path) !== undefined) return path;
   throw new CliError(`Cannot open the store ${path}: there is none; greenroom login makes it`, STATUS.STORE);
 }
 
 /** Removes the files of a store; that one is not there is no failure. */
 export async function removeStore(path: string): Promise<void> {
   for (const end of ["", "-wal", "-shm", "-journal", "-locks"]) {
-    await Deno.remove(`${path}${end}`, { recursive: true }).catch((error) => {
-      if (!(error instanceof Deno.errors.NotFound)) throw error;
-    });
+    await rm(`${path}${end}`, { recursive: true, force: true });
   }
 }
 
@@ -175,6 +174,7 @@ async function openFile(path: string): Promise<Store & AsyncDisposable> {
 
 /** Whether bots of this folder get Deno KV; this process has the configuration of another folder, or none. */
 async function wantsDenoKv(): Promise<boolean> {
+  if (RUNTIME !== "deno") return false;
   const text = await textOf("deno.json") ?? await textOf("deno.jsonc") ?? "";
   return /"unstable"\s*:\s*\[[^\]]*"kv"/.test(text);
 }

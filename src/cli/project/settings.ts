@@ -4,9 +4,13 @@
  * @module
  */
 
+import { closeSync, createReadStream, openSync, renameSync, rmSync } from "node:fs";
+import { open, readFile as readBytes, rename, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import process from "node:process";
+import { Readable } from "node:stream";
 import { parseEnv } from "node:util";
-import { CliError, STATUS, UsageError } from "../io/mod.ts";
+import { CliError, failedWith, isThere, STATUS, UsageError } from "../io/mod.ts";
 
 /** What is in `.env`, as `Bot.fromEnv()` reads it. */
 export type Settings = Readonly<Partial<Record<SettingName, string>>>;
@@ -31,7 +35,7 @@ export const ENV_FILE = ".env";
  * nothing.
  */
 export async function readSettings(): Promise<Settings> {
-  const all = Object.entries({ ...valuesIn(await textOf(ENV_FILE) ?? ""), ...Deno.env.toObject() });
+  const all = Object.entries({ ...valuesIn(await textOf(ENV_FILE) ?? ""), ...process.env });
   const values = all.map(([name, value]) => [name, value?.trim()] as const);
   return Object.fromEntries(values.filter(([name, value]) => name.startsWith("MATRIX_") && value !== ""));
 }
@@ -70,7 +74,7 @@ function piecesIn(text: string): (readonly [name: string, piece: string])[] {
  * @throws {UsageError} It does not repeat the value, which may be a secret.
  */
 export function refuseFromEnvironment(name: SettingName, wanted?: string): void {
-  const value = Deno.env.get(name)?.trim();
+  const value = process.env[name]?.trim();
   if (value === undefined || value === wanted) return;
   throw new UsageError(
     `Cannot change ${ENV_FILE}: ${name} is set in the environment, which the bot would use in its place; unset ${name}`,
@@ -123,7 +127,7 @@ function assignment(name: string, value: string): string {
 /** Writes a file that only its owner may read, in one step: it is whole, or as it was. */
 export async function writePrivate(path: string, text: string): Promise<void> {
   const draft = draftOf(path);
-  await writeDraft(draft, (write) => write(new TextEncoder().encode(text)), () => Deno.rename(draft, path));
+  await writeDraft(draft, (write) => write(new TextEncoder().encode(text)), () => rename(draft, path));
 }
 
 /** Writes a stream into a new file that only its owner may read; what is cut off, by a signal too, leaves no file. */
@@ -135,7 +139,7 @@ export async function writePrivateStream(
   const draft = draftOf(path);
   using _ = atEnding((status) => {
     remove(draft);
-    Deno.exit(status);
+    process.exit(status);
   });
   await writeDraft(draft, async (write) => {
     for await (const bytes of stream) await write(bytes);
@@ -145,12 +149,12 @@ export async function writePrivateStream(
 /** Renames in one turn, which no signal cuts in two. Not by a link: some file systems have none. */
 function renameToNew(draft: string, path: string): void {
   try {
-    Deno.openSync(path, { write: true, createNew: true, mode: 0o600 }).close();
+    closeSync(openSync(path, "wx", 0o600));
   } catch (error) {
-    throw error instanceof Deno.errors.AlreadyExists ? thereAlready(path) : error;
+    throw failedWith(error, "EEXIST") ? thereAlready(path) : error;
   }
   try {
-    Deno.renameSync(draft, path);
+    renameSync(draft, path);
   } catch (error) {
     remove(path);
     throw error;
@@ -160,19 +164,19 @@ function renameToNew(draft: string, path: string): void {
 /** Acts in place of the signals that end a process, with the status that it ends with. */
 export function atEnding(act: (status: number) => void): Disposable {
   const listeners = Object.entries(ENDINGS).map(([signal, status]) =>
-    [signal as Deno.Signal, () => act(status)] as const
+    [signal as NodeJS.Signals, () => act(status)] as const
   );
-  for (const [signal, listener] of listeners) Deno.addSignalListener(signal, listener);
+  for (const [signal, listener] of listeners) process.on(signal, listener);
   return {
     [Symbol.dispose]() {
-      for (const [signal, listener] of listeners) Deno.removeSignalListener(signal, listener);
+      for (const [signal, listener] of listeners) process.off(signal, listener);
     },
   };
 }
 
 /** Makes sure that there is nothing at a path. */
 export async function checkNew(path: string): Promise<void> {
-  if (await Deno.lstat(path).catch(() => undefined) === undefined) return;
+  if (!await isThere(path)) return;
   throw thereAlready(path);
 }
 
@@ -191,12 +195,16 @@ async function writeDraft(
   place: () => Promise<void> | void,
 ): Promise<void> {
   try {
-    {
-      using file = await Deno.open(draft, { write: true, createNew: true, mode: 0o600 });
+    const file = await open(draft, "wx", 0o600);
+    try {
       await fill(async (bytes) => {
-        for (let written = 0; written < bytes.length;) written += await file.write(bytes.subarray(written));
+        for (let written = 0; written < bytes.length;) {
+          written += (await file.write(bytes.subarray(written))).bytesWritten;
+        }
       });
       await file.sync();
+    } finally {
+      await file.close();
     }
     await place(); // of a closed file, as Windows wants it
   } catch (error) {
@@ -207,14 +215,14 @@ async function writeDraft(
 
 function remove(draft: string): void {
   try {
-    Deno.removeSync(draft);
+    rmSync(draft);
   } catch {
     // It was not made yet, or has taken its place.
   }
 }
 
 /** The signals that end a process, and the status of each. */
-const ENDINGS: Readonly<Partial<Record<Deno.Signal, number>>> = Deno.build.os === "windows"
+const ENDINGS: Readonly<Partial<Record<NodeJS.Signals, number>>> = process.platform === "win32"
   ? { SIGINT: STATUS.CANCELLED }
   : { SIGINT: STATUS.CANCELLED, SIGTERM: 143, SIGHUP: 129 };
 
@@ -222,9 +230,9 @@ const ENDINGS: Readonly<Partial<Record<Deno.Signal, number>>> = Deno.build.os ==
 export async function textOf(path: string): Promise<string | undefined> {
   try {
     await checkFile(path);
-    return await Deno.readTextFile(path);
+    return await readBytes(path, "utf8");
   } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return undefined;
+    if (failedWith(error, "ENOENT")) return undefined;
     throw error;
   }
 }
@@ -232,11 +240,12 @@ export async function textOf(path: string): Promise<string | undefined> {
 /** Opens a file to read it; a folder is refused by name, not at the first byte. */
 export async function readFile(path: string): Promise<ReadableStream<Uint8Array<ArrayBuffer>>> {
   await checkFile(path);
-  return (await Deno.open(path)).readable;
+  return Readable.toWeb(createReadStream(path)) as ReadableStream<Uint8Array<ArrayBuffer>>;
 }
 
 /** Makes sure that there is a file, and no folder. */
 async function checkFile(path: string): Promise<void> {
-  const { isDirectory } = await Deno.stat(path);
-  if (isDirectory) throw new CliError(`Cannot read ${path}: ${path} is a folder; name a file`);
+  if ((await stat(path)).isDirectory()) {
+    throw new CliError(`Cannot read ${path}: ${path} is a folder; name a file`);
+  }
 }

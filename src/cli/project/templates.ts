@@ -4,8 +4,12 @@
  * @module
  */
 
+import process from "node:process";
+
 /** What the files are made for. */
 export interface Project {
+  /** What runs the bot. */
+  readonly runtime: "deno" | "node" | "bun";
   /** Its folder, from the root on. */
   readonly folder: string;
   /** What the folder is called. */
@@ -37,11 +41,12 @@ export function addCommands(bot: Bot): Bot {
 if (import.meta.main) await addCommands(Bot.fromEnv()).start();
 `;
 
-const TEST = `import { Bot } from "@greenroom/matrix/bot";
+const testWith = (head: string, call: string) =>
+  `${head}import { Bot } from "@greenroom/matrix/bot";
 import { BotTester } from "@greenroom/matrix/testing";
 import { addCommands } from "./bot.ts";
 
-Deno.test("!ping is answered, and !hello asks, over a restart too", async () => {
+${call}("!ping is answered, and !hello asks, over a restart too", async () => {
   await using tester = new BotTester((options) => {
     return addCommands(new Bot(options));
   });
@@ -89,22 +94,68 @@ VOLUME /app/data
 CMD ["run", "--no-prompt", "--allow-net", "--allow-env", "--allow-read=data", "--allow-write=data", "bot.ts"]
 `;
 
+const NODE_DOCKERFILE =
+  `# docker build -t bot . && docker run -d --restart on-failure --env-file .env -v ./data:/app/data bot
+# The folder data has to belong to the user 1000: chown -R 1000 data
+FROM node:24-slim
+WORKDIR /app
+COPY . .
+RUN npm install --omit=dev && mkdir -p data && chown node data
+USER node
+VOLUME /app/data
+CMD ["node", "bot.ts"]
+`;
+
 /** What of a folder is no business of Git and Docker. */
 const IGNORED = ".env\ndata/\n*.key\n";
 
+/** This runtime, for systemd. */
+const EXECUTABLE = `"${process.execPath.replaceAll("%", "%%")}"`;
+
 /** The files of a project, by name. */
 export function filesOf(project: Project): Readonly<Record<string, string>> {
+  return project.runtime === "deno" ? denoFilesOf(project) : nodeFilesOf(project);
+}
+
+function denoFilesOf(project: Project): Readonly<Record<string, string>> {
   return {
     "bot.ts": BOT,
-    "bot_test.ts": TEST,
+    "bot_test.ts": testWith("", "Deno.test"),
     "deploy.ts": DEPLOY,
     "deno.json": denoJson(project),
     "Dockerfile": DOCKERFILE,
-    "bot.service": unit(project),
+    "bot.service": unit(
+      project,
+      `${EXECUTABLE} run --no-prompt --allow-net --allow-env \\\n  --allow-read=data --allow-write=data bot.ts`,
+    ),
     ".gitignore": IGNORED,
     ".dockerignore": IGNORED,
     "README.md": readme(project),
   };
+}
+
+function nodeFilesOf(project: Project): Readonly<Record<string, string>> {
+  const ignored = `${IGNORED}node_modules/\n`;
+  return {
+    "bot.ts": BOT,
+    "bot_test.ts": testWith('import test from "node:test";\n', "test"),
+    "package.json": packageJson(),
+    "Dockerfile": NODE_DOCKERFILE,
+    "bot.service": unit(project, `${EXECUTABLE} bot.ts`),
+    ".gitignore": ignored,
+    ".dockerignore": ignored,
+    "README.md": readme(project),
+  };
+}
+
+function packageJson(): string {
+  const [login, start, doctor] = ["login", "run", "doctor"].map((command) => `greenroom ${command}`);
+  const scripts = { login, start, doctor, test: "node --test" };
+  const manifest = {
+    ...{ private: true, type: "module", engines: { node: ">=24.2" }, scripts },
+    dependencies: { "@greenroom/matrix": `^${VERSION}` },
+  };
+  return `${JSON.stringify(manifest, null, 2)}\n`;
 }
 
 function denoJson({ checkout }: Project): string {
@@ -135,7 +186,8 @@ function denoJson({ checkout }: Project): string {
   }\n`;
 }
 
-function unit({ folder, name }: Project): string {
+/** @param command What starts the bot. */
+function unit({ folder, name }: Project, command: string): string {
   return `# systemctl --user link "${folder}/bot.service" && systemctl --user enable --now bot
 # loginctl enable-linger   # so that it runs while you are logged out
 [Unit]
@@ -144,8 +196,7 @@ Description=The Matrix bot ${name}
 [Service]
 WorkingDirectory=${folder.replaceAll("%", "%%")}
 EnvironmentFile=${folder.replaceAll("%", "%%")}/.env
-ExecStart="${Deno.execPath().replaceAll("%", "%%")}" run --no-prompt --allow-net --allow-env \\
-  --allow-read=data --allow-write=data bot.ts
+ExecStart=${command}
 Restart=on-failure
 RestartSec=5
 SuccessExitStatus=143
@@ -155,22 +206,26 @@ WantedBy=default.target
 `;
 }
 
-function readme({ name }: Project): string {
+function readme({ name, runtime }: Project): string {
+  const isDeno = runtime === "deno";
+  const task = isDeno ? "deno task" : "npm run";
+  const services = isDeno
+    ? "`Dockerfile`, `bot.service` (systemd) and `deploy.ts` (Deno Deploy) run it for\n  good: their first lines say how."
+    : "`Dockerfile` and `bot.service` (systemd) run it for good: their first lines say\n  how.";
   return `# ${name}
 
 A Matrix bot, made with Greenroom (\`@greenroom/matrix\`).
 
 \`\`\`sh
-deno task login    # once: logs the bot in
-deno task start    # runs it
-deno task test     # tries it without a server
-deno task doctor   # when something is wrong
+${isDeno ? "" : "npm install        # once\n"}${task} login    # once: logs the bot in
+${task} start    # runs it
+${task} test     # tries it without a server
+${task} doctor   # when something is wrong
 \`\`\`
 
 - \`bot.ts\` is the bot, \`bot_test.ts\` its test.
 - \`.env\` has the bot's token, \`data/\` its store and its recovery key: keep both
   to yourself, and a copy of \`data/recovery.key\` in a safe place.
-- \`Dockerfile\`, \`bot.service\` (systemd) and \`deploy.ts\` (Deno Deploy) run it for
-  good: their first lines say how.
+- ${services}
 `;
 }

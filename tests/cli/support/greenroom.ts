@@ -32,10 +32,17 @@ export function plainEnv(): Record<string, string> {
   );
 }
 
+/** The command line on Deno, or as tests of other runtimes have it. */
+const [PROGRAM = "", ...FIRST] = Deno.env.get("GREENROOM_CLI")?.split(" ") ??
+  [Deno.execPath(), "run", "-A", "--no-check", "--quiet", ENTRY];
+
+/** What npm would install there. */
+const MODULES = Deno.env.get("GREENROOM_NODE_MODULES");
+
 /** Starts `greenroom`. */
 export function startGreenroom(args: readonly string[], { cwd, env }: Given = {}): Deno.ChildProcess {
-  return new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", "--no-check", "--quiet", ENTRY, ...args],
+  return new Deno.Command(PROGRAM, {
+    args: [...FIRST, ...args],
     cwd,
     clearEnv: true,
     env: { ...plainEnv(), NO_COLOR: "1", ...env },
@@ -114,6 +121,7 @@ export class Place implements AsyncDisposable {
   async makeBot(): Promise<void> {
     const made = await greenroom(["new", "bot", `--user=${this.bot.userId}`], { cwd: this.parent });
     assertEquals(made.code, 0, made.stderr);
+    if (MODULES !== undefined) await Deno.symlink(MODULES, `${this.folder}/node_modules`);
   }
 
   /** Makes the folder of the bot, and logs the bot in. */

@@ -1,6 +1,6 @@
 /** The npm package on Node 24 and Bun, from a project that has nothing else. */
 
-import { assertEquals, assertStringIncludes } from "@std/assert";
+import { assertEquals } from "@std/assert";
 import { runtimeTest, Stage } from "./support.ts";
 
 const BOT = `
@@ -132,14 +132,4 @@ runtimeTest("The declarations of the npm package hold for nodenext and for bundl
     );
     assertEquals({ code, output }, { code: 0, output: "" }, resolution);
   }
-});
-
-runtimeTest("The command line says on Node that it is for Deno", async (folder) => {
-  const { code, output } = await run(
-    `${folder}/tools/node_modules/node/bin/node`,
-    ["node_modules/@greenroom/matrix/node/src/cli/mod.js"],
-    `${folder}/app`,
-  );
-  assertEquals(code, 1);
-  assertStringIncludes(output, "deno run -A");
 });

@@ -6,7 +6,7 @@
 
 import { Client } from "../../../mod.ts";
 import { Homeserver } from "../../../src/testing/mod.ts";
-import type { RoomID, UserID } from "../../../types.ts";
+import type { RoomID, UserID, VerificationRequest } from "../../../types.ts";
 import { EVERYBODY } from "../../support/everybody.ts";
 
 /** The folder of the tools and of the project; undefined: they are not there. */
@@ -37,24 +37,28 @@ export class Stage implements AsyncDisposable {
   readonly bot: { readonly userId: UserID; readonly accessToken: string };
   /** What the bot has said, as Alice reads it. */
   readonly said: string[] = [];
-  readonly #alice: Client;
+  readonly alice: Client;
   readonly #encrypted: boolean;
   readonly #joined = Promise.withResolvers<void>();
   #heard = Promise.withResolvers<void>();
   #following: Promise<void> | undefined;
 
-  /** @param encrypted Whether Alice encrypts. */
-  constructor(encrypted: boolean) {
+  /**
+   * @param encrypted Whether Alice encrypts.
+   * @param password Of both, who then read and encrypt for signed devices alone. Default: they have none.
+   */
+  constructor(encrypted: boolean, password?: string) {
     this.#encrypted = encrypted;
-    this.bot = this.homeserver.createUser("bot");
-    const { userId: mxid, accessToken } = this.homeserver.createUser("alice");
+    this.bot = this.homeserver.createUser("bot", { password });
+    const { userId: mxid, accessToken } = this.homeserver.createUser("alice", { password });
     const { baseUrl, fetch } = this.homeserver;
-    const encryption = encrypted ? EVERYBODY : false;
-    this.#alice = new Client({ baseUrl, fetch, mxid, accessToken, log: false, encryption });
-    this.#alice.on("m.room.member", ({ state_key, content }) => {
+    const signed = { sendTo: "cross-signed", accept: "cross-signed", password, onRecoveryKey() {} } as const;
+    const encryption = encrypted && (password === undefined ? EVERYBODY : signed);
+    this.alice = new Client({ baseUrl, fetch, mxid, accessToken, log: false, encryption });
+    this.alice.on("m.room.member", ({ state_key, content }) => {
       if (state_key === this.bot.userId && content.membership === "join") this.#joined.resolve();
     });
-    this.#alice.on("m.room.message", ({ sender, content }) => {
+    this.alice.on("m.room.message", ({ sender, content }) => {
       if (sender !== this.bot.userId) return;
       this.said.push(content.body);
       this.#heard.resolve();
@@ -63,18 +67,18 @@ export class Stage implements AsyncDisposable {
 
   /** Makes a room, and waits until the bot has joined it. */
   async room(): Promise<RoomID> {
-    this.#following ??= this.#alice.start();
-    await this.#alice.ready;
+    this.#following ??= this.alice.start();
+    await this.alice.ready;
     const initialState = this.#encrypted ? [ENCRYPTION] : [];
     const invitees = [this.bot.userId];
-    const room = await this.#alice.createRoom({ preset: "private_chat", invitees, initialState });
+    const room = await this.alice.createRoom({ preset: "private_chat", invitees, initialState });
     await this.#joined.promise;
     return room;
   }
 
   /** Says something as Alice. */
   async say(room: RoomID, text: string): Promise<void> {
-    await this.#alice.sendText(room, text);
+    await this.alice.sendText(room, text);
   }
 
   /** Waits until the bot has said so much. */
@@ -86,8 +90,14 @@ export class Stage implements AsyncDisposable {
     return this.said;
   }
 
+  /** The next request for a verification that Alice gets. */
+  async verificationRequest(): Promise<VerificationRequest> {
+    for await (const request of this.alice.crypto?.verificationRequests ?? []) return request;
+    throw new Error("There was none");
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#alice.close();
+    await this.alice.close();
     await this.#following;
     await this.homeserver[Symbol.asyncDispose]();
   }
