@@ -18,8 +18,9 @@ import type { RoomID, UserID } from "../types/ids.ts";
 import type { JsonObject } from "../types/json.ts";
 import { Homeserver } from "./homeserver.ts";
 import { TestClock } from "./test_clock.ts";
-import { ExpectationError, TestRoom } from "./test_room.ts";
-import { requestAs, type TestUser } from "./test_user.ts";
+import { ExpectationError } from "./tested_message.ts";
+import { TestRoom } from "./test_room.ts";
+import type { TestUser } from "./test_user.ts";
 import { BOT_TESTER_HINTS } from "./testing_hints.ts";
 
 /** What a bot is made with, to be tried: options of `Bot`, or of `Client`. */
@@ -329,7 +330,7 @@ export class BotTester {
    * ```
    */
   async request(name: string, method: string, path: string, body?: JsonObject): Promise<JsonObject> {
-    return await requestAs(this.homeserver, this.#user(name), { method, path, body });
+    return await this.#user(name).request(method, path, body);
   }
 
   /**

@@ -197,7 +197,7 @@ export class Homeserver implements AsyncDisposable {
    * ```
    */
   createUser(localpart: string, options: CreateUserOptions = {}): TestUser {
-    return createUser(this.#state, localpart, options);
+    return createUser(this, this.#state, localpart, options);
   }
 
   /**

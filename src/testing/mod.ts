@@ -91,7 +91,12 @@ export type {
   TruncateFault,
 } from "./faults.ts";
 export { Homeserver, type ListenOptions } from "./homeserver.ts";
-export type { CreateUserOptions, TestUser } from "./test_user.ts";
+export {
+  type CreateTestRoomOptions,
+  type CreateUserOptions,
+  TestUser,
+  type TestUserOptions,
+} from "./test_user.ts";
 export {
   type AppserviceFetch,
   type HomeserverOptions,
@@ -125,7 +130,8 @@ export {
   type StoreProcessConformanceOptions,
 } from "./conformance/conformance.ts";
 export { BotTester, type TestedBot, type TestedBotOptions } from "./bot_tester.ts";
-export { ExpectationError, type SayOptions, type TestedMessage, TestRoom } from "./test_room.ts";
+export { type SayOptions, TestRoom } from "./test_room.ts";
+export { ExpectationError, type TestedMessage } from "./tested_message.ts";
 export { TestClock } from "./test_clock.ts";
 
 endOwnCode(() => callSite());

@@ -9,39 +9,11 @@
 import { platform } from "../base/platform/mod.ts";
 import { hintAt, type Hints } from "../errors/hints.ts";
 import { checkOptions } from "../errors/known_names.ts";
-import { MatrixError } from "../errors/matrix_error.ts";
 import type { EventID, RoomID, UserID } from "../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../types/json.ts";
 import type { Homeserver } from "./homeserver.ts";
+import { ExpectationError, messagesOf, type TestedMessage } from "./tested_message.ts";
 import { TEST_ROOM_HINTS } from "./testing_hints.ts";
-
-/** A message of the bot's, as it reads now. */
-export interface TestedMessage {
-  /** The event that it began with. */
-  readonly eventId: EventID;
-  /** The user ID of the message's sender. */
-  readonly sender: UserID;
-  /** Its plain text, after all edits. */
-  readonly text: string;
-  /** Its text with formatting; undefined: it has none. */
-  readonly html: string | undefined;
-  /** Its content, after all edits. */
-  readonly content: JsonObject;
-  /** The event that it is a reply to; undefined: it is none. */
-  readonly replyTo: EventID | undefined;
-  /** The first event of its thread; undefined: it is in none. */
-  readonly thread: EventID | undefined;
-}
-
-/**
- * A bot did not do what a test expects of it.
- *
- * Mend: Read what the message says the bot did and logged, and correct the bot or the test.
- */
-export class ExpectationError extends MatrixError {
-  /** What went wrong, for programs. */
-  override readonly code: string = "EXPECTATION";
-}
 
 /** Options of {@linkcode TestRoom.say}. */
 export interface SayOptions {
@@ -202,32 +174,7 @@ export class TestRoom {
   /** The messages of the bot in this room, oldest first, each with its edits applied. */
   get messages(): readonly TestedMessage[] {
     const { mxid } = this.#tester;
-    const own = this.view().messages.filter(({ type, sender }) =>
-      type === "m.room.message" && sender === mxid
-    );
-    const byId = new Map<string, TestedMessage>();
-    for (const { event_id, sender, content } of own) {
-      const relation = isJsonObject(content["m.relates_to"]) ? content["m.relates_to"] : {};
-      if (relation.rel_type === "m.replace") {
-        const old = byId.get(String(relation.event_id));
-        const replacement = content["m.new_content"];
-        if (old !== undefined && isJsonObject(replacement)) {
-          byId.set(old.eventId, { ...old, ...readAs(replacement) });
-        }
-        continue;
-      }
-      const reply = isJsonObject(relation["m.in_reply_to"]) ? relation["m.in_reply_to"].event_id : undefined;
-      const thread = relation.rel_type === "m.thread" ? relation.event_id as EventID : undefined;
-      const replyTo = relation.is_falling_back === true ? undefined : reply as EventID | undefined;
-      byId.set(event_id, {
-        eventId: event_id as EventID,
-        sender: sender as UserID,
-        replyTo,
-        thread,
-        ...readAs(content),
-      });
-    }
-    return [...byId.values()];
+    return messagesOf(this.view().messages.filter(({ sender }) => sender === mxid));
   }
 
   /**
@@ -347,12 +294,3 @@ export interface TestRoomHints extends Hints<typeof TEST_ROOM_HINTS> {}
 
 /** What other libraries call it is refused with the name that it has here. */
 export interface TestRoom extends TestRoomHints {}
-
-function readAs(content: JsonObject): Pick<TestedMessage, "text" | "html" | "content"> {
-  const { body, formatted_body: html } = content;
-  return {
-    text: typeof body === "string" ? body : "",
-    html: typeof html === "string" ? html : undefined,
-    content,
-  };
-}

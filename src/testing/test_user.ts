@@ -1,5 +1,7 @@
 /**
- * Users of the in-process homeserver, logged in.
+ * Users of the in-process homeserver, logged in, and what they do.
+ *
+ * Over 300 lines because half of it is the documentation of what applications see.
  *
  * @module
  */
@@ -7,13 +9,64 @@
 import { hintAt, type Hints } from "../errors/hints.ts";
 import { checkOptions, type OptionNames } from "../errors/known_names.ts";
 import { ValueError } from "../errors/matrix_error.ts";
-import type { DeviceID, UserID } from "../types/ids.ts";
+import type { DeviceID, EventID, RoomAlias, RoomID, UserID } from "../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../types/json.ts";
 import type { ServerState } from "./server/mod.ts";
+import { ExpectationError, messagesOf, type TestedMessage } from "./tested_message.ts";
 import { TEST_USER_HINTS } from "./testing_hints.ts";
+import type { RoomView, ViewedEvent } from "./views.ts";
 
-/** A user made by {@link Homeserver.createUser}, logged in. */
-export interface TestUser {
+/** @internal What a user's homeserver does for it. */
+export interface TestHome {
+  readonly baseUrl: string;
+  readonly fetch: typeof fetch;
+  /** The homeserver's time, in milliseconds since the epoch. */
+  now(): number;
+  /** Looks at a room. */
+  room(roomId: RoomID): RoomView;
+  /** Waits until there may be something for a user, or a time is over, in milliseconds. */
+  wait(userId: UserID, ms: number): Promise<void>;
+}
+
+/** How long a user waits for a message, in milliseconds. */
+const PATIENCE = 5_000;
+
+/** How a client or a bot of a user is made. */
+export interface TestUserOptions {
+  /** The homeserver's address. */
+  readonly baseUrl: string;
+  /** The way to it, in the process. */
+  readonly fetch: typeof fetch;
+  /** The access token of the user and the device. */
+  readonly accessToken: string;
+  /** Whose it is. */
+  readonly mxid: UserID;
+  /** The device of the access token. */
+  readonly deviceId: DeviceID;
+}
+
+/** Options of {@linkcode TestUser.createRoom}. */
+export interface CreateTestRoomOptions {
+  /** The room's name. Default: none. */
+  readonly name?: string;
+  /** The room's topic. Default: none. */
+  readonly topic?: string;
+  /** Users to invite. Default: none. */
+  readonly invite?: readonly UserID[];
+  /** Whether the invitations are to a direct chat. Default: false. */
+  readonly isDirect?: boolean;
+  /** Whether everybody may join. Default: false, by invitation only. */
+  readonly isPublic?: boolean;
+}
+
+/** What is known of the user's place in a room. */
+interface Place {
+  /** How many of its events the user has been given. */
+  given: number;
+}
+
+/** A user made by {@link Homeserver.createUser}, logged in, who acts as a person does: without encryption. */
+export class TestUser {
   /** The localpart with the server's name. */
   readonly userId: UserID;
   /** The device of the access token. */
@@ -22,8 +75,293 @@ export interface TestUser {
   readonly accessToken: string;
   /** The password of the user, for `login()`. */
   readonly password: string;
+  readonly #home: TestHome;
+  readonly #places = new Map<RoomID, Place>();
+
+  /** @internal Users are made by {@linkcode Homeserver.createUser}. */
+  constructor(home: TestHome, made: Pick<TestUser, "userId" | "deviceId" | "accessToken" | "password">) {
+    this.#home = home;
+    this.userId = made.userId;
+    this.deviceId = made.deviceId;
+    this.accessToken = made.accessToken;
+    this.password = made.password;
+  }
+
+  /**
+   * How a client or a bot of this user is made, which encrypts too.
+   *
+   * @example
+   * ```ts
+   * import { Client } from "@greenroom/matrix";
+   * import { Homeserver } from "@greenroom/matrix/testing";
+   *
+   * await using homeserver = new Homeserver();
+   * await using alice = new Client({ ...homeserver.createUser("alice").clientOptions, encryption: true });
+   * await alice.createRoom({ encrypted: true });
+   * ```
+   */
+  get clientOptions(): TestUserOptions {
+    const { baseUrl, fetch } = this.#home;
+    return { baseUrl, fetch, accessToken: this.accessToken, mxid: this.userId, deviceId: this.deviceId };
+  }
+
+  /**
+   * Creates a room, and joins it.
+   *
+   * @param options What it is called, and who is invited.
+   * @returns The room's ID.
+   * @throws {ValueError} If the homeserver refuses.
+   *
+   * @example
+   * ```ts
+   * import { Homeserver } from "@greenroom/matrix/testing";
+   *
+   * await using homeserver = new Homeserver();
+   * const [alice, bob] = [homeserver.createUser("alice"), homeserver.createUser("bob")];
+   * const room = await alice.createRoom({ name: "Stage", invite: [bob.userId] });
+   * await bob.joinRoom(room);
+   * ```
+   */
+  async createRoom(options: CreateTestRoomOptions = {}): Promise<RoomID> {
+    checkOptions(options, ROOM, "create a room");
+    const { name, topic, invite = [], isDirect = false, isPublic = false } = options;
+    const body = {
+      name,
+      topic,
+      invite,
+      is_direct: isDirect,
+      preset: isPublic ? "public_chat" : "private_chat",
+    };
+    return (await this.request("POST", "/createRoom", body as JsonObject)).room_id as RoomID;
+  }
+
+  /**
+   * Joins a room: one that is public, or that the user is invited into.
+   *
+   * @param room The room's ID, or its alias.
+   * @returns The room's ID.
+   * @throws {ValueError} If the homeserver refuses.
+   *
+   * @example
+   * ```ts
+   * import { Homeserver } from "@greenroom/matrix/testing";
+   *
+   * await using homeserver = new Homeserver();
+   * const [alice, bob] = [homeserver.createUser("alice"), homeserver.createUser("bob")];
+   * const room = await alice.createRoom({ isPublic: true });
+   * await bob.joinRoom(room);
+   * ```
+   */
+  async joinRoom(room: RoomID | RoomAlias): Promise<RoomID> {
+    return (await this.request("POST", `/join/${encodeURIComponent(room)}`, {})).room_id as RoomID;
+  }
+
+  /**
+   * Leaves a room, or refuses an invitation.
+   *
+   * @param roomId The room.
+   * @throws {ValueError} If the homeserver refuses.
+   *
+   * @example
+   * ```ts
+   * import { Homeserver } from "@greenroom/matrix/testing";
+   *
+   * await using homeserver = new Homeserver();
+   * const [alice, bob] = [homeserver.createUser("alice"), homeserver.createUser("bob")];
+   * const room = await alice.createRoom({ invite: [bob.userId] });
+   * await bob.leaveRoom(room);
+   * ```
+   */
+  async leaveRoom(roomId: RoomID): Promise<void> {
+    await this.request("POST", `/rooms/${encodeURIComponent(roomId)}/leave`, {});
+  }
+
+  /**
+   * Invites a user into a room.
+   *
+   * @param roomId The room.
+   * @param userId The user.
+   * @throws {ValueError} If the homeserver refuses.
+   *
+   * @example
+   * ```ts
+   * import { Homeserver } from "@greenroom/matrix/testing";
+   *
+   * await using homeserver = new Homeserver();
+   * const [alice, bob] = [homeserver.createUser("alice"), homeserver.createUser("bob")];
+   * const room = await alice.createRoom();
+   * await alice.inviteUser(room, bob.userId);
+   * ```
+   */
+  async inviteUser(roomId: RoomID, userId: UserID): Promise<void> {
+    await this.request("POST", `/rooms/${encodeURIComponent(roomId)}/invite`, { user_id: userId });
+  }
+
+  /**
+   * Sends a text message, or one of any other content.
+   *
+   * @param roomId The room.
+   * @param message The text, or the content of the `m.room.message`.
+   * @returns The ID of the event.
+   * @throws {ValueError} If the homeserver refuses.
+   *
+   * @example
+   * ```ts
+   * import { Homeserver } from "@greenroom/matrix/testing";
+   *
+   * await using homeserver = new Homeserver();
+   * const [alice, bob] = [homeserver.createUser("alice"), homeserver.createUser("bob")];
+   * const room = await alice.createRoom({ invite: [bob.userId] });
+   * await alice.sendMessage(room, "Hello!");
+   * await alice.sendMessage(room, { msgtype: "m.emote", body: "waves" });
+   * ```
+   */
+  async sendMessage(roomId: RoomID, message: string | JsonObject): Promise<EventID> {
+    const content = typeof message === "string" ? { msgtype: "m.text", body: message } : message;
+    return await this.sendEvent(roomId, "m.room.message", content);
+  }
+
+  /**
+   * Sends an event of any type.
+   *
+   * @param roomId The room.
+   * @param type The type of the event.
+   * @param content The content.
+   * @returns The ID of the event.
+   * @throws {ValueError} If the homeserver refuses.
+   *
+   * @example
+   * ```ts
+   * import { Homeserver } from "@greenroom/matrix/testing";
+   *
+   * await using homeserver = new Homeserver();
+   * const [alice, bob] = [homeserver.createUser("alice"), homeserver.createUser("bob")];
+   * const room = await alice.createRoom({ invite: [bob.userId] });
+   * await alice.sendEvent(room, "org.example.move", { to: "e4" });
+   * ```
+   */
+  async sendEvent(roomId: RoomID, type: string, content: JsonObject): Promise<EventID> {
+    const path = `/rooms/${encodeURIComponent(roomId)}/send/${type}/${crypto.randomUUID()}`;
+    return (await this.request("PUT", path, content)).event_id as EventID;
+  }
+
+  /**
+   * Reacts to an event.
+   *
+   * @param roomId The room.
+   * @param eventId The ID of the event.
+   * @param key The reaction, mostly an emoji.
+   * @returns The ID of the reaction.
+   * @throws {ValueError} If the homeserver refuses.
+   *
+   * @example
+   * ```ts
+   * import { Homeserver } from "@greenroom/matrix/testing";
+   *
+   * await using homeserver = new Homeserver();
+   * const [alice, bob] = [homeserver.createUser("alice"), homeserver.createUser("bob")];
+   * const room = await alice.createRoom({ invite: [bob.userId] });
+   * await alice.react(room, await alice.sendMessage(room, "Hello!"), "👍");
+   * ```
+   */
+  async react(roomId: RoomID, eventId: EventID, key: string): Promise<EventID> {
+    const relation = { rel_type: "m.annotation", event_id: eventId, key };
+    return await this.sendEvent(roomId, "m.reaction", { "m.relates_to": relation });
+  }
+
+  /**
+   * Waits for the next message of others in a room: after this user's latest, and after those that this user
+   * was given by this.
+   *
+   * @param roomId The room.
+   * @returns The message, with the edits that there are.
+   * @throws {ExpectationError} If none comes within five seconds of the homeserver's clock, or it is encrypted.
+   *
+   * @example
+   * ```ts
+   * import { Homeserver } from "@greenroom/matrix/testing";
+   *
+   * await using homeserver = new Homeserver();
+   * const [alice, bob] = [homeserver.createUser("alice"), homeserver.createUser("bob")];
+   * const room = await alice.createRoom({ invite: [bob.userId] });
+   * await bob.joinRoom(room);
+   * await bob.sendMessage(room, "Hello, Alice!");
+   * console.assert((await alice.nextMessage(room)).text === "Hello, Alice!");
+   * ```
+   */
+  async nextMessage(roomId: RoomID): Promise<TestedMessage> {
+    const place = this.#places.get(roomId) ?? { given: 0 };
+    this.#places.set(roomId, place);
+    const end = this.#home.now() + PATIENCE;
+    for (;;) {
+      const events = this.#home.room(roomId).events;
+      const own = events.findLastIndex(({ sender }) => sender === this.userId);
+      place.given = Math.max(place.given, own + 1);
+      const found = events.findIndex((event, at) => at >= place.given && isNews(event));
+      const next = events[found];
+      if (next !== undefined) {
+        place.given = found + 1;
+        return this.#read(events.slice(found), next);
+      }
+      const left = end - this.#home.now();
+      if (left <= 0) {
+        throw new ExpectationError(`${this.userId} was to get a message in ${roomId}, and none has come`);
+      }
+      await this.#home.wait(this.userId, left);
+    }
+  }
+
+  /**
+   * Sends a request of the client-server API.
+   *
+   * @param method The HTTP method.
+   * @param path The path below `/_matrix/client/v3`.
+   * @param body The body, sent as JSON. Default: none.
+   * @returns The body of the response.
+   * @throws {ValueError} If the homeserver refuses.
+   *
+   * @example
+   * ```ts
+   * import { Homeserver } from "@greenroom/matrix/testing";
+   *
+   * await using homeserver = new Homeserver();
+   * const [alice, bob] = [homeserver.createUser("alice"), homeserver.createUser("bob")];
+   * const path = `/profile/${bob.userId}/displayname`;
+   * await bob.request("PUT", path, { displayname: "Bob" });
+   * console.assert((await alice.request("GET", path)).displayname === "Bob");
+   * ```
+   */
+  async request(method: string, path: string, body?: JsonObject): Promise<JsonObject> {
+    const { baseUrl, fetch } = this.#home;
+    const response = await fetch(`${baseUrl}/_matrix/client/v3${path}`, {
+      method,
+      headers: { authorization: `Bearer ${this.accessToken}`, "content-type": "application/json" },
+      body: body === undefined ? undefined : JSON.stringify(body),
+    });
+    const answer: unknown = await response.json();
+    if (!response.ok || !isJsonObject(answer)) {
+      throw new ValueError(`Cannot ${method} ${path} as ${this.userId}: ${JSON.stringify(answer)}`);
+    }
+    return answer;
+  }
+
+  #read(events: readonly ViewedEvent[], { event_id, type }: ViewedEvent): TestedMessage {
+    const message = messagesOf(events).find(({ eventId }) => eventId === event_id);
+    if (message !== undefined) return message;
+    throw new ExpectationError(
+      `${this.userId} got a message of the type ${type}, which only a client with encryption can read; make one: ` +
+        "new Client({ ...user.clientOptions, encryption: true })",
+    );
+  }
 }
 
+/** Whether an event is a message that stands by itself. */
+function isNews({ type, content }: ViewedEvent): boolean {
+  const relation = isJsonObject(content["m.relates_to"]) ? content["m.relates_to"] : {};
+  return (type === "m.room.message" || type === "m.room.encrypted") && relation.rel_type !== "m.replace";
+}
+
+hintAt(TestUser.prototype, "a user of the homeserver for tests", TEST_USER_HINTS);
 /** @internal What clients of a user do, for the compiler. */
 export interface TestUserHints extends Hints<typeof TEST_USER_HINTS> {}
 
@@ -45,12 +383,20 @@ export interface CreateUserOptions {
   readonly serverName?: string;
 }
 
+const ROOM: OptionNames<CreateTestRoomOptions> = {
+  ...{ name: true, topic: true, invite: true, isDirect: true, isPublic: true },
+};
 const USER: OptionNames<CreateUserOptions> = {
   ...{ password: true, displayname: true, deviceId: true, serverName: true },
 };
 
 /** Creates a user with a device and an access token: see {@linkcode Homeserver.createUser}. */
-export function createUser(state: ServerState, localpart: string, options: CreateUserOptions): TestUser {
+export function createUser(
+  home: Omit<TestHome, "now" | "wait">,
+  state: ServerState,
+  localpart: string,
+  options: CreateUserOptions,
+): TestUser {
   checkOptions(options, USER, "make a user");
   if (typeof localpart !== "string" || /^@|:|^$/.test(localpart)) {
     throw new ValueError(
@@ -63,28 +409,14 @@ export function createUser(state: ServerState, localpart: string, options: Creat
   const device = state.addDevice(user, deviceId, undefined);
   const session = state.sessions.open(user, device);
   const made = { userId: user.id, deviceId: device.id, accessToken: session.token, password };
-  hintAt(made, "a user of the homeserver for tests", TEST_USER_HINTS);
-  return made as TestUser;
-}
-
-/**
- * Sends a request of the client-server API as a user: see {@linkcode BotTester.request}.
- *
- * @throws {ValueError} If the homeserver refuses.
- */
-export async function requestAs(
-  { baseUrl, fetch }: { readonly baseUrl: string; readonly fetch: typeof globalThis.fetch },
-  { userId, accessToken }: TestUser,
-  { method, path, body }: { readonly method: string; readonly path: string; readonly body?: JsonObject },
-): Promise<JsonObject> {
-  const response = await fetch(`${baseUrl}/_matrix/client/v3${path}`, {
-    method,
-    headers: { authorization: `Bearer ${accessToken}`, "content-type": "application/json" },
-    body: body === undefined ? undefined : JSON.stringify(body),
-  });
-  const answer: unknown = await response.json();
-  if (!response.ok || !isJsonObject(answer)) {
-    throw new ValueError(`Cannot ${method} ${path} as ${userId}: ${JSON.stringify(answer)}`);
-  }
-  return answer;
+  const own: TestHome = {
+    get baseUrl() {
+      return home.baseUrl; // another once it listens
+    },
+    fetch: home.fetch,
+    room: (roomId) => home.room(roomId),
+    now: () => state.now,
+    wait: (userId, ms) => state.stream.wait(userId, ms, state.closing),
+  };
+  return new TestUser(own, made);
 }

@@ -16,24 +16,28 @@ export const HOMESERVER_HINTS = {
   register: "homeserver.createUser(localpart)",
   registerUser: "homeserver.createUser(localpart)",
   addUser: "homeserver.createUser(localpart)",
-  createRoom: "client.createRoom(), of a user's client",
-  sendText: "client.sendText(), of a user's client",
+  createClient: "new Client(homeserver.createUser(localpart).clientOptions)",
+  createRoom: "homeserver.createUser(localpart), then user.createRoom()",
+  sendText: "homeserver.createUser(localpart), then user.sendMessage(roomId, text)",
+  waitForEvent: "user.nextMessage(roomId), of a user",
+  waitForMessage: "user.nextMessage(roomId), of a user",
   login: "homeserver.createUser(localpart), which has an accessToken",
   failNext: FAULT,
   respond: FAULT,
   intercept: FAULT,
 } as const;
 
-const CLIENT_OF =
-  "new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken: user.accessToken })";
+const CLIENT_OF = "new Client(user.clientOptions)";
 
 /** What clients of a user do. */
 export const TEST_USER_HINTS = {
   client: CLIENT_OF,
-  sendText: CLIENT_OF,
-  sendMessage: CLIENT_OF,
-  createRoom: CLIENT_OF,
-  joinRoom: CLIENT_OF,
+  createClient: CLIENT_OF,
+  send: "user.sendMessage(roomId, text)",
+  sendText: "user.sendMessage(roomId, text)",
+  say: "user.sendMessage(roomId, text)",
+  join: "user.joinRoom(roomId)",
+  waitForMessage: "user.nextMessage(roomId)",
   mxid: "user.userId",
   token: "user.accessToken",
 } as const;
