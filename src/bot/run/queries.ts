@@ -124,13 +124,15 @@ const SHORT_QUERIES = {
   ban: "member:ban",
   knock: "member:knock",
   profile: "member:profile",
-} as const;
+} as const satisfies Readonly<Record<ShortQuery, keyof Queries>>;
 
 /**
  * A kind of message, or what became of a member, by its own name: `image` is `message:image`, and `join` is
  * `member:join`. `invite` is the bot's own invitation, and `member:invite` another user's.
  */
-export type ShortQuery = keyof typeof SHORT_QUERIES;
+export type ShortQuery =
+  | ("text" | "notice" | "emote" | "image" | "file" | "audio" | "video" | "location")
+  | ("join" | "leave" | "kick" | "ban" | "knock" | "profile");
 
 /** A query, as {@linkcode Composer.on} takes it. */
 export type Query = keyof Queries | ShortQuery | `${string}.${string}`;
@@ -150,7 +152,8 @@ export type ListenedQuery<Q extends string> = Q extends keyof Queries | ShortQue
   : Q;
 
 /** The event that a query gives. */
-export type EventOfQuery<Q extends string> = Q extends ShortQuery ? Queries[(typeof SHORT_QUERIES)[Q]]
+export type EventOfQuery<Q extends string> = Q extends ShortQuery
+  ? Queries[Extract<keyof Queries, `message:${Q}` | `member:${Q}`>]
   : Q extends keyof Queries ? Queries[Q]
   : Q extends EventType ? EventOf<Q>
   : never;
