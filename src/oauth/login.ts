@@ -9,6 +9,7 @@
 import { type HTTPAPI, Session, type Tokens } from "../api/http/mod.ts";
 import type { OptionNames } from "../errors/known_names.ts";
 import { UnknownTokenError } from "../errors/account_errcodes.ts";
+import { asksFor } from "../errors/mends.ts";
 import { ValueError } from "../errors/matrix_error.ts";
 import { OAuthError } from "../errors/oauth_error.ts";
 import type { Store } from "../store/base/mod.ts";
@@ -130,9 +131,9 @@ async function clientIdFor(
   const { store, clientId, clientUri, clientName = "Greenroom", signal } = options;
   if (clientId !== undefined) return clientId;
   if (clientUri === undefined) {
-    throw new ValueError(
-      "Cannot register the client: servers need an https page about it; give the login clientUri, or a clientId",
-    );
+    const message =
+      "Cannot register the client: servers need an https page about it; give the login clientUri, or a clientId";
+    throw asksFor(new ValueError(message), "another login");
   }
   needsEndpoint(metadata, "registration_endpoint", "give the login a clientId of its administration");
   const grants = ["authorization_code", "refresh_token"];

@@ -9,6 +9,7 @@
 
 import { CALL, endpoint, type HTTPAPI, jsonObject } from "../api/http/mod.ts";
 import { isLoopback } from "../api/server/server.ts";
+import { asksFor } from "../errors/mends.ts";
 import { OAuthError } from "../errors/oauth_error.ts";
 import { UnrecognizedError } from "../errors/request_errcodes.ts";
 import { MatrixRequestError } from "../errors/request_error.ts";
@@ -103,10 +104,11 @@ export async function readMetadata(http: HTTPAPI, signal?: AbortSignal): Promise
       if (!isAbsent) throw error;
     }
   }
-  throw new OAuthError(
+  const error = new OAuthError(
     "Cannot log in by OAuth 2.0: the homeserver does not offer it; use client.login()",
     { code: "OAUTH_UNSUPPORTED" },
   );
+  throw asksFor(error, "another login");
 }
 
 function knowsOnlyUnstable({ scopes_supported: scopes = [] }: AuthMetadata): boolean {
@@ -188,7 +190,7 @@ export function needsEndpoint(
   name: keyof AuthMetadata & `${string}_endpoint`,
   mend: string,
 ): void {
-  if (metadata[name] === undefined) throw lacking(name, mend);
+  if (metadata[name] === undefined) throw asksFor(lacking(name, mend), "another login");
 }
 
 /**
@@ -203,10 +205,11 @@ export function needsValue(
   mend: string,
 ): void {
   if (metadata[name]?.includes(value) ?? true) return;
-  throw lacking(`${value} in ${name}`, mend);
+  throw asksFor(lacking(`${value} in ${name}`, mend), "another login");
 }
 
-function lacking(what: string, mend: string): OAuthError {
+/** Says what an authorization server has not, and what to do. */
+export function lacking(what: string, mend: string): OAuthError {
   return new OAuthError(`Cannot use OAuth 2.0: the authorization server has no ${what}; ${mend}`, {
     code: "OAUTH_UNSUPPORTED",
   });

@@ -11,6 +11,7 @@ import type { EndedTokens, Tokens } from "../api/http/mod.ts";
 import { type Clock, systemClock } from "../base/clock.ts";
 import { type Logger, loggerOf } from "../base/log.ts";
 import { checkOptions, type OptionNames } from "../errors/known_names.ts";
+import { asksFor } from "../errors/mends.ts";
 import { ValueError } from "../errors/matrix_error.ts";
 import { NetworkError } from "../errors/request_error.ts";
 import type { Store } from "../store/base/mod.ts";
@@ -32,7 +33,7 @@ import {
   type SessionRecord,
   type Turn,
 } from "./kept_session.ts";
-import { needsEndpoint, readMetadata } from "./metadata.ts";
+import { lacking, readMetadata } from "./metadata.ts";
 
 /** Where a session is, and how servers are asked. */
 export interface OAuthSessionOptions extends Omit<OAuthServerOptions, "signal"> {
@@ -102,7 +103,8 @@ export class OAuthSession {
     const { store, mxid } = options;
     const found = (await KeptSession.list(store)).filter((each) => mxid === undefined || each.mxid === mxid);
     if (found.length > 1) {
-      throw new ValueError("Cannot resume the session: the store has several; say whose it is by mxid");
+      const message = "Cannot resume the session: the store has several; say whose it is by mxid";
+      throw asksFor(new ValueError(message), "whose session");
     }
     return found[0] && new OAuthSession(found[0], options);
   }
@@ -274,7 +276,9 @@ export class OAuthSession {
       if (server === undefined) {
         this.#log.warn("The tokens can't be revoked: the homeserver has another authorization server by now");
       } else {
-        needsEndpoint(server.metadata, "revocation_endpoint", "end the session in the account management");
+        if (server.metadata.revocation_endpoint === undefined) {
+          throw lacking("revocation_endpoint", "end the session in the account management");
+        }
         await server.revokeAll(this.#unsaved?.tokens ?? kept.value.tokens);
       }
       if (await this.#kept.forget(kept)) return; // else another process has refreshed the tokens

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes } from "@std/assert";
-import { Client } from "@greenroom/matrix";
+import { Client, exportDevice, importDevice, MemoryStore, SealedStore } from "@greenroom/matrix";
 import { getAuthMetadata } from "@greenroom/matrix/oauth";
 import { Homeserver } from "@greenroom/matrix/testing";
 import { messageOf, statusOf } from "../../src/cli/io/mod.ts";
@@ -73,6 +73,31 @@ Deno.test("A refusal of the authorization server ends with 4, and no message nam
     [statusOf(unsupported), messageOf(unsupported).includes("()")],
     [4, false],
     messageOf(unsupported),
+  );
+});
+
+Deno.test("What a store and a copy of it ask for is said as the command line does it", async () => {
+  const of = { mxid: "@bot:localhost", deviceId: "DEVICE" } as const;
+  const key = new Uint8Array(32);
+  const said = async (copy: ReadableStream<Uint8Array<ArrayBuffer>>, given?: Uint8Array) => {
+    const error = await assertRejects(() => importDevice(new MemoryStore(), copy, { key: given }));
+    return messageOf(error);
+  };
+  const store = new MemoryStore();
+  await store.commit([{ type: "set", key: [of.mxid, of.deviceId, "sync"], value: {} }]);
+  assertEquals(
+    [await said(exportDevice(store, { ...of, key })), await said(exportDevice(store, of), key)],
+    [
+      "Cannot read the copy: it is sealed; name the file with the key it was made with: --key-file",
+      "Cannot read the copy: it is not sealed; leave out --key-file if that is right",
+    ],
+  );
+  const inside = new MemoryStore();
+  await SealedStore.open(inside, key);
+  const sealed = await assertRejects(() => Array.fromAsync(exportDevice(inside, of)));
+  assertEquals(
+    messageOf(sealed),
+    "Cannot use the store: it is sealed; set MATRIX_STORE_KEY_FILE to the file of its key",
   );
 });
 

@@ -6,6 +6,7 @@
 
 import type { LoginResponse } from "../../types/api/login.ts";
 import type { DeviceID, UserID } from "../../types/ids.ts";
+import { asksFor } from "../../errors/mends.ts";
 import { checkedBaseUrl, type HTTPAPI, type Session } from "../http/mod.ts";
 import { UnrecognizedError } from "../../errors/request_errcodes.ts";
 
@@ -87,6 +88,7 @@ export async function throwExplained(
       .then((metadata) => ({ metadata }), () => undefined);
     if (answer !== undefined) {
       error.message += `; this server offers OAuth 2.0 only: ${mend(answer.metadata)}`;
+      if (mend === otherLogin) asksFor(error, "another login");
     }
   }
   throw error;

@@ -21,6 +21,7 @@ import {
   StoreInUseError,
   WellKnownError,
 } from "../../../errors.ts";
+import { type Mend, saidWith } from "../../errors/mends.ts";
 
 /** The statuses of the process; docs/cli.md has the same table. */
 export const STATUS = {
@@ -97,26 +98,16 @@ export function messageOf(error: unknown): string {
   if (error instanceof UnknownTokenError) {
     return `${error.message}; log in again: greenroom login --again`;
   }
-  if (error instanceof MatrixError) return inWordsOfCommands(error.message);
+  if (error instanceof MatrixError) return saidWith(MENDS, error);
   if (error instanceof Error && "syscall" in error) return error.message; // of a file
   return error instanceof Error ? error.stack ?? error.message : String(error);
 }
 
-/** What a message of the library says to do in a program, and what that is here. */
-const MENDS: readonly (readonly [RegExp, string])[] = [
-  [
-    /; [^;]*(?:client\.login\(\)|loginBy\w+\(\)|clientId)[^;]*$/,
-    "; log in in another way: greenroom login --help says how",
-  ],
-  [/; say whose it is by mxid$/, "; set MATRIX_USER"],
-  [
-    /; open it with SealedStore\.open\(\) and its key$/,
-    "; set MATRIX_STORE_KEY_FILE to the file of its key",
-  ],
-  [/; give the key it was made with$/, "; name the file with the key it was made with: --key-file"],
-  [/; leave the key out if that is right$/, "; leave out --key-file if that is right"],
-];
-
-function inWordsOfCommands(message: string): string {
-  return MENDS.reduce((text, [call, command]) => text.replace(call, command), message);
-}
+/** How commands do what errors of the library ask for. */
+const MENDS: Readonly<Record<Mend, string>> = {
+  "another login": "log in in another way: greenroom login --help says how",
+  "whose session": "set MATRIX_USER",
+  "the key of the store": "set MATRIX_STORE_KEY_FILE to the file of its key",
+  "the key of the copy": "name the file with the key it was made with: --key-file",
+  "no key": "leave out --key-file if that is right",
+};

@@ -9,6 +9,7 @@
  * @module
  */
 
+import { asksFor } from "../../errors/mends.ts";
 import { concat } from "@std/bytes/concat";
 import { StoreFormatError, StoreKeyError } from "../../errors/store_error.ts";
 import { ValueError } from "../../errors/matrix_error.ts";
@@ -184,10 +185,12 @@ export class ChunkReader {
       );
     }
     if (mode === CLEAR && key !== undefined) {
-      throw new StoreKeyError("Cannot read the copy: it is not sealed; leave the key out if that is right");
+      const message = "Cannot read the copy: it is not sealed; leave the key out if that is right";
+      throw asksFor(new StoreKeyError(message), "no key");
     }
     if (mode === SEALED && key === undefined) {
-      throw new StoreKeyError("Cannot read the copy: it is sealed; give the key it was made with");
+      const message = "Cannot read the copy: it is sealed; give the key it was made with";
+      throw asksFor(new StoreKeyError(message), "the key of the copy");
     }
     const protection = key === undefined
       ? new HashChain(preamble)

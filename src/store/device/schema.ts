@@ -5,6 +5,7 @@
  * @module
  */
 
+import { asksFor } from "../../errors/mends.ts";
 import { StoreError, StoreFormatError, StoreKeyError } from "../../errors/store_error.ts";
 import { isJsonObject } from "../../types/json.ts";
 import type { Store, StoreEntry, StoreKey, StoreMutation } from "../base/mod.ts";
@@ -41,7 +42,8 @@ export async function assertNotSealed(store: Store): Promise<void> {
  */
 export function assertNoSeal(seal: StoreEntry | undefined): void {
   if (seal === undefined) return;
-  throw new StoreKeyError("Cannot use the store: it is sealed; open it with SealedStore.open() and its key");
+  const message = "Cannot use the store: it is sealed; open it with SealedStore.open() and its key";
+  throw asksFor(new StoreKeyError(message), "the key of the store");
 }
 
 /** Changes records from one version to the next, by their content alone. */
