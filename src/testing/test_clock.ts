@@ -4,6 +4,7 @@
  * @module
  */
 
+import { inMilliseconds } from "../base/duration.ts";
 import { ValueError } from "../errors/matrix_error.ts";
 import { platform } from "../base/platform/mod.ts";
 import type { Clock, DelayOptions } from "../base/clock.ts";
@@ -113,9 +114,9 @@ export class TestClock implements Clock {
    * has woken runs until it waits again, before the next wait ends: so waits that begin within the
    * span end in the same call.
    *
-   * @param ms How far, in milliseconds. Default: 0, which only lets run what is ready.
+   * @param time How far: like `1h30m`, or in milliseconds. Default: 0, which only lets run what is ready.
    *   Below 0, it is set back.
-   * @throws {ValueError} If that is no number.
+   * @throws {ValueError} If that is no time.
    *
    * @example
    * ```ts
@@ -128,9 +129,12 @@ export class TestClock implements Clock {
    * assertEquals(await later, 20);
    * ```
    */
-  async tick(ms = 0): Promise<void> {
+  async tick(time: number | string = 0): Promise<void> {
+    const ms = inMilliseconds(time);
     if (!Number.isFinite(ms)) {
-      throw new ValueError(`Cannot move the clock by ${ms}: give a number of milliseconds`);
+      throw new ValueError(
+        `Cannot move the clock by ${time}: give a number of milliseconds, or a text like "1h30m"`,
+      );
     }
     const end = this.#now + ms;
     await settle();
