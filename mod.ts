@@ -65,7 +65,7 @@ export {
   type WakeAPI,
   type WakeOptions,
   type WakeRegistration,
-} from "./src/client/client.ts";
+} from "./src/client/mod.ts";
 
 // Handlers of events.
 export type {

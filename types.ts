@@ -230,7 +230,7 @@ export type {
   QueueOptions,
   QueueProgress,
   SendQueue,
-} from "./src/client/client.ts";
+} from "./src/client/mod.ts";
 export type {
   NewSecretStorageKeyOptions,
   OpenSecretStorage,

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { Client, type ClientOptions, FEED, STATE_STORE } from "../client/client.ts";
+import { Client, type ClientOptions, FEED, STATE_STORE } from "../client/mod.ts";
 import { HTTPAPI, type HTTPAPIOptions, PREPARE, SKEW } from "../api/http/mod.ts";
 import { currentHandler } from "../base/handler_call.ts";
 import type { Logger } from "../base/log.ts";

@@ -6,7 +6,7 @@
  * @module
  */
 
-import { Client, FEED, type HandlersAPI, STATE_STORE } from "../client/client.ts";
+import { Client, FEED, type HandlersAPI, STATE_STORE } from "../client/mod.ts";
 import { untilSignal } from "../base/until_signal.ts";
 import { HTTPAPI, isPassing } from "../api/http/mod.ts";
 import type { Logger } from "../base/log.ts";

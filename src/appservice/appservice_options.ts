@@ -7,7 +7,7 @@
 import type { StartOptions } from "../actors/syncer/syncer.ts";
 import { checkRetry, type HTTPAPIOptions } from "../api/http/mod.ts";
 import { homeserverAddress } from "../api/server/server.ts";
-import type { ClientOptions } from "../client/client.ts";
+import type { ClientOptions } from "../client/mod.ts";
 import type { DeviceID, RoomAlias, UserID } from "../types/ids.ts";
 import { parseServerName } from "../types/identifiers.ts";
 import type { JsonObject } from "../types/json.ts";

@@ -16,7 +16,7 @@ import type { DeviceID, RoomID, UserID } from "../types/ids.ts";
 import type { OwnUsers } from "./own_users.ts";
 import type { Transaction } from "./transaction.ts";
 import type { EncryptionOptions } from "../encryption/encryption.ts";
-import type { ClientOptions } from "../client/client.ts";
+import type { ClientOptions } from "../client/mod.ts";
 import { derivedRecoveryKey } from "../encryption/recovery_key/recovery_key.ts";
 
 /** Operations that only a member of the room can do. */

@@ -7,7 +7,7 @@
 
 import type { Logger } from "../base/log.ts";
 import { RecentSet } from "../base/recent_map.ts";
-import type { Client } from "../client/client.ts";
+import type { Client } from "../client/mod.ts";
 import { ValueError } from "../errors/matrix_error.ts";
 import { Membership } from "../types/enums.ts";
 import { parseUserId } from "../types/identifiers.ts";

@@ -9,7 +9,7 @@ import type { SyncFeed } from "../actors/syncer/syncer.ts";
 import { HTTPAPI, type HTTPAPIOptions, IS_TOKEN_DEAD, PREPARE, type Prepare } from "../api/http/mod.ts";
 import type { Clock } from "../base/clock.ts";
 import { type Logger, loggerOf } from "../base/log.ts";
-import type { Client, ClientOptions } from "../client/client.ts";
+import type { Client, ClientOptions } from "../client/mod.ts";
 import { UnknownTokenError } from "../errors/account_errcodes.ts";
 import { ClientEndedError } from "../errors/matrix_error.ts";
 import { MemoryStore, type Store } from "../store/base/mod.ts";

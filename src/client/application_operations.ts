@@ -90,12 +90,17 @@ export function operationsOf(client: object): ApplicationOperations {
   throw new ValueError("Cannot read an operation: only clients have them; make one by new Client()");
 }
 
+/** Whether a class has its operations already: all clients have the same. */
+const SHARED = Symbol("shared");
+
 /**
  * Gives a class the operations of its instances, as getters, so that a subclass can override one and call that of
  * `super`. What is set on an instance is the instance's own.
  */
-export function shareOperations(prototype: object, names: Iterable<string>): void {
-  for (const name of names) {
+export function shareOperations(prototype: object, operations: ApplicationOperations): void {
+  if (Object.hasOwn(prototype, SHARED)) return;
+  Object.defineProperty(prototype, SHARED, { value: true });
+  for (const name of operations.names) {
     Object.defineProperty(prototype, name, {
       configurable: true,
       enumerable: true,

@@ -42,34 +42,6 @@ import type { Logger } from "../base/log.ts";
 import type { PresenceState } from "../types/enums.ts";
 import type { DeviceID, UserID } from "../types/ids.ts";
 
-export type { ClientOptionHints } from "./client_hints.ts";
-export { type ClientLeaseOptions, type ClientOptions, FEED, STATE_STORE } from "./client_options.ts";
-export { type DecryptingClient, DecryptionDispatcher } from "./decryption_dispatcher.ts";
-export type { EncryptingAPI } from "./encrypting_api.ts";
-export type { EventFor, HandlerDecorator, HandlersAPI, OptionsFor } from "./handlers_api.ts";
-export type { PruneSummary } from "./housekeeping.ts";
-export type {
-  QueueAPI,
-  QueuedSend,
-  QueuedSendOptions,
-  QueuedTextOptions,
-  QueueOptions,
-  QueueProgress,
-  SendQueue,
-} from "./queue/queue.ts";
-export type { QuarantineAPI } from "./quarantine_api.ts";
-export type { ListSessionsOptions, SessionsAPI, StoredSession, TasksAPI } from "./sessions_api.ts";
-export type {
-  Dispatcher,
-  DispatcherType,
-  DispatchManualOptions,
-  InternalData,
-  InternalEventOptions,
-  SyncerAPI,
-  SyncStore,
-} from "./syncer_api.ts";
-export type { RegisterWakeOptions, WakeAPI, WakeOptions, WakeRegistration } from "./wake_options.ts";
-
 /**
  * A user's client: all operations of the homeserver, syncing, handlers, room state.
  *
@@ -114,7 +86,6 @@ export class Client {
   readonly #basics: ClientBasics;
   readonly #life: ClientLife;
   readonly #serving: LazyServing;
-  static #sharesOperations = false;
 
   /**
    * Makes a client; nothing is sent.
@@ -137,7 +108,7 @@ export class Client {
     const api = clientOperations(basics, life, this.stateStore);
     const { registerWake } = this.#serving = new LazyServing(basics, life, api);
     life.begin(api);
-    Client.#shareOperations(new ApplicationOperations(api, basics, life).of(this));
+    shareOperations(Client.prototype, new ApplicationOperations(api, basics, life).of(this));
     const { clock, log, session } = basics;
     const isDurable = options.store !== undefined;
     const queues = new SendQueues({ api, session, kept: sessions, isDurable, done: life.done, clock, log });
@@ -146,13 +117,6 @@ export class Client {
     Object.assign(this, { registerWake, runTask, queue: queues.queue });
     if (basics.crypto !== undefined) this.addDispatcher(DecryptionDispatcher);
     answerOwners(this, basics.chosen?.verification);
-  }
-
-  /** All clients have the same; the first one knows their names. */
-  static #shareOperations(operations: ApplicationOperations): void {
-    if (Client.#sharesOperations) return;
-    Client.#sharesOperations = true;
-    shareOperations(Client.prototype, operations.names);
   }
 
   /**
@@ -183,8 +147,7 @@ export class Client {
    * import { Client } from "@greenroom/matrix";
    *
    * export async function clientFor(domain: string): Promise<Client> {
-   *   const baseUrl = await Client.discover(domain) ?? `https://${domain}`;
-   *   return new Client({ baseUrl });
+   *   return new Client({ baseUrl: await Client.discover(domain) ?? `https://${domain}` });
    * }
    * ```
    */
@@ -203,24 +166,14 @@ export class Client {
    * ```ts
    * import { Client } from "@greenroom/matrix";
    *
-   * const [localpart, serverName] = Client.parseUserId("@alice:example.org");
-   * console.assert(localpart === "alice" && serverName === "example.org");
+   * console.assert(Client.parseUserId("@alice:example.org")[0] === "alice");
    * ```
    */
   static parseUserId(mxid: string): UserIDParts {
     return parseUserId(mxid);
   }
 
-  /**
-   * The same as {@linkcode Client.parseUserId}.
-   *
-   * @example
-   * ```ts
-   * import { Client } from "@greenroom/matrix";
-   *
-   * console.assert(Client.parseMxid("@alice:example.org")[0] === "alice");
-   * ```
-   */
+  /** The same as {@linkcode Client.parseUserId}. */
   static parseMxid(mxid: string): UserIDParts {
     return parseUserId(mxid);
   }
@@ -255,9 +208,7 @@ export class Client {
    * ```ts
    * import { Client } from "@greenroom/matrix";
    *
-   * const client = new Client({ baseUrl: "https://matrix.example.org" });
-   * client.setMxid("@alice:example.org");
-   * console.assert(client.mxid === "@alice:example.org");
+   * new Client({ baseUrl: "https://matrix.example.org" }).setMxid("@alice:example.org");
    * ```
    */
   setMxid(mxid: UserID): void {
@@ -320,15 +271,11 @@ export class Client {
    *
    * @example
    * ```ts
-   * import { Client } from "@greenroom/matrix";
-   * import { Homeserver } from "@greenroom/matrix/testing";
+   * import type { Client } from "@greenroom/matrix";
    *
-   * await using homeserver = new Homeserver();
-   * const { accessToken, userId } = homeserver.createUser("alice");
-   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken });
-   * const path = "/_matrix/client/v3/profile/{userId}/displayname";
-   * await client.request("PUT", path, { path: { userId }, body: { displayname: "Alice" } });
-   * console.assert(await client.getDisplayname(userId) === "Alice");
+   * export async function profileOf(client: Client, userId: string): Promise<unknown> {
+   *   return await client.request("GET", "/_matrix/client/v3/profile/{userId}", { path: { userId } });
+   * }
    * ```
    */
   async request<Result = unknown>(
@@ -357,21 +304,9 @@ export class Client {
    *
    * @example
    * ```ts
-   * import { Client, MemoryStore } from "@greenroom/matrix";
-   * import { Homeserver } from "@greenroom/matrix/testing";
+   * import type { Client } from "@greenroom/matrix";
    *
-   * await using homeserver = new Homeserver();
-   * const { accessToken } = homeserver.createUser("bot");
-   * const bot = new Client({
-   *   baseUrl: homeserver.baseUrl,
-   *   fetch: homeserver.fetch,
-   *   accessToken,
-   *   store: new MemoryStore(), // or one that all instances share
-   *   wake: { secret: "at least sixteen random characters" },
-   * });
-   * const response = await bot.fetch(new Request("https://bot.example.org/health"));
-   * console.assert(response.status === 200);
-   * await bot.close();
+   * export const serve = (client: Client): void => void Deno.serve(client.fetch); // it has the option wake
    * ```
    */
   get fetch(): (request: Request) => Promise<Response> {
@@ -384,25 +319,10 @@ export class Client {
    *
    * @example
    * ```ts
-   * import { Client, type Dispatcher } from "@greenroom/matrix";
-   *
-   * class Counter implements Dispatcher {
-   *   static count = 0;
-   *   readonly client: Client;
-   *   constructor(client: Client) {
-   *     this.client = client;
-   *   }
-   *   readonly add = () => void Counter.count++;
-   *   register(): void {
-   *     this.client.addEventHandler(this.add);
-   *   }
-   *   unregister(): void {
-   *     this.client.removeEventHandler(this.add);
-   *   }
-   * }
+   * import { Client, DecryptionDispatcher } from "@greenroom/matrix";
    *
    * const client = new Client({ baseUrl: "https://matrix.example.org" });
-   * client.addDispatcher(Counter);
+   * client.addDispatcher(DecryptionDispatcher); // a client with encryption has it
    * ```
    */
   addDispatcher(type: DispatcherType<Client>): void {
@@ -419,8 +339,8 @@ export class Client {
    * ```ts
    * import { Client, DecryptionDispatcher } from "@greenroom/matrix";
    *
-   * const client = new Client({ baseUrl: "https://matrix.example.org" });
-   * client.removeDispatcher(DecryptionDispatcher); // handlers receive encrypted events as they are
+   * const client = new Client({ baseUrl: "https://matrix.example.org", encryption: true });
+   * client.removeDispatcher(DecryptionDispatcher); // handlers get what they dispatch encrypted as it is
    * ```
    */
   removeDispatcher(type: DispatcherType<Client>): void {
@@ -439,9 +359,8 @@ export class Client {
    * ```ts
    * import type { Client } from "@greenroom/matrix";
    *
-   * export async function makeRoom(client: Client): Promise<void> {
-   *   const { removed } = await client.prune();
-   *   console.log(`${removed.state ?? 0} records of rooms that were left`);
+   * export async function prunedState(client: Client): Promise<number> {
+   *   return (await client.prune()).removed.state ?? 0;
    * }
    * ```
    */
@@ -459,10 +378,8 @@ export class Client {
    * ```ts
    * import { Client } from "@greenroom/matrix";
    *
-   * export async function runOnce(client: Client): Promise<void> {
-   *   await client.syncOnce();
-   *   await client.close(); // or declare it: await using client = new Client(…)
-   * }
+   * const client = new Client({ baseUrl: "https://matrix.example.org" });
+   * await client.close(); // or `await using client = …`
    * ```
    */
   async close(): Promise<void> {

@@ -7,7 +7,7 @@
 
 import { abortable } from "@std/async/abortable";
 import { checkedBaseUrl, fillPath, queryString } from "../api/http/mod.ts";
-import type { Client } from "../client/client.ts";
+import type { Client } from "../client/mod.ts";
 import { checkFunction, checkOptions } from "../errors/known_names.ts";
 import { strange } from "./authorization_server.ts";
 import { listen } from "./loopback.ts";

@@ -1,0 +1,34 @@
+/**
+ * The client, and the types of what it is given and has.
+ *
+ * @module
+ */
+
+export { Client } from "./client.ts";
+export type { ClientOptionHints } from "./client_hints.ts";
+export { type ClientLeaseOptions, type ClientOptions, FEED, STATE_STORE } from "./client_options.ts";
+export { type DecryptingClient, DecryptionDispatcher } from "./decryption_dispatcher.ts";
+export type { EncryptingAPI } from "./encrypting_api.ts";
+export type { EventFor, HandlerDecorator, HandlersAPI, OptionsFor } from "./handlers_api.ts";
+export type { PruneSummary } from "./housekeeping.ts";
+export type {
+  QueueAPI,
+  QueuedSend,
+  QueuedSendOptions,
+  QueuedTextOptions,
+  QueueOptions,
+  QueueProgress,
+  SendQueue,
+} from "./queue/queue.ts";
+export type { QuarantineAPI } from "./quarantine_api.ts";
+export type { ListSessionsOptions, SessionsAPI, StoredSession, TasksAPI } from "./sessions_api.ts";
+export type {
+  Dispatcher,
+  DispatcherType,
+  DispatchManualOptions,
+  InternalData,
+  InternalEventOptions,
+  SyncerAPI,
+  SyncStore,
+} from "./syncer_api.ts";
+export type { RegisterWakeOptions, WakeAPI, WakeOptions, WakeRegistration } from "./wake_options.ts";
