@@ -2,7 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import { clientAPI } from "../../src/api/api.ts";
 import { MatrixError, ValueError } from "../../src/errors/matrix_error.ts";
 import { contentProblems } from "../support/event_schemas.ts";
-import { requestProblems } from "../support/openapi.ts";
+import { describedOperations, operationOf, requestProblems } from "../support/openapi.ts";
 import { recordingFetch } from "../support/recording_fetch.ts";
 import { type Rule, scripted, type ScriptedRequest, untilSettled } from "../support/scripted_fetch.ts";
 import { sharedSchemasPresent } from "../types/shared_schemas.ts";
@@ -73,6 +73,26 @@ Deno.test({
       assertEquals(requests.map((request) => request.path), ["/_matrix/client/versions", path]);
       assertEquals(requests.flatMap(checked), []);
     }
+  },
+});
+
+Deno.test({
+  name: "Every operation of the specification is called, or stands on the page with the reason why not",
+  ignore,
+  async fn() {
+    const called = new Set<string | undefined>();
+    for (const [name, calls, answers] of OPERATIONS) {
+      for (const args of calls) {
+        for (const { method, path } of await requestsOf(name, args, answers) ?? []) {
+          called.add(operationOf(method, path));
+        }
+      }
+    }
+    const page = await Deno.readTextFile("docs/reference/specification.md");
+    const listed = [...page.matchAll(/^\| `([A-Z]+ \/\S+)` +\|/gm)].map(([, operation = ""]) => operation);
+    const described = describedOperations();
+    assert(described.length > 150);
+    assertEquals(described.filter((operation) => !called.has(operation)).sort(), listed.sort());
   },
 });
 

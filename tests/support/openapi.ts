@@ -102,6 +102,20 @@ class Checker {
     this.#ajv.addSchema({ $id: "matrix", components: this.#description.components });
   }
 
+  operations(): string[] {
+    return Object.entries(this.#description.paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`)
+    );
+  }
+
+  nameOf(method: string, pathname: string): string | undefined {
+    const found = this.route(method, pathname)?.[0];
+    return this.operations().find((name) => {
+      const [verb = "", path = ""] = name.split(" ");
+      return this.#description.paths[path]?.[verb.toLowerCase()] === found;
+    });
+  }
+
   /** The operation that a request is for, and the parameters in its path. */
   route(method: string, pathname: string): [Operation, JsonObject] | undefined {
     const segments = pathname.split("/");
@@ -172,7 +186,17 @@ function theChecker(): Checker | null {
 
 /** Endpoints of proposals, which the specification does not describe yet. */
 const PROPOSED =
-  /^\/_matrix\/client\/(unstable\/(org\.matrix\.msc3814\.v1\/dehydrated_device(\/[^/]+\/events)?|org\.matrix\.msc4140\/.*|io\.element\.msc4306\/.*)|v1\/mutual_rooms)$/;
+  /^\/_matrix\/client\/(unstable\/(org\.matrix\.msc3814\.v1\/dehydrated_device(\/[^/]+\/events)?|org\.matrix\.msc4140\/.*|io\.element\.msc4306\/.*))$/;
+
+/** All operations that the specification describes, as `GET /path/{parameter}`; none without the description. */
+export function describedOperations(): string[] {
+  return theChecker()?.operations() ?? [];
+}
+
+/** The operation that a request is for, likewise; undefined if there is none. */
+export function operationOf(method: string, pathname: string): string | undefined {
+  return theChecker()?.nameOf(method, pathname);
+}
 
 /**
  * What is wrong with a request; nothing if it is as the specification says. Requests to other paths than Matrix's pass, and
