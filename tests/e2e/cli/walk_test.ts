@@ -1,63 +1,12 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { type Client, MemoryStore } from "@greenroom/matrix";
+import { MemoryStore } from "@greenroom/matrix";
 import { Homeserver } from "@greenroom/matrix/testing";
-import { ENTRY, plainEnv } from "../../cli/support/greenroom.ts";
 import { Scene } from "../../operations/support/scene.ts";
-import { within } from "../support/deadline.ts";
 import { synapseHost } from "../support/host.ts";
 import { missing, newUser, synapseTest } from "../support/synapse.ts";
-import { TerminalProcess } from "./support/terminal.ts";
+import { Desk, ping } from "./support/desk.ts";
 
 const CTRL_C = "\x03";
-
-/** A folder, in which `greenroom` is run in a terminal. */
-class Desk implements AsyncDisposable {
-  readonly parent: string = Deno.makeTempDirSync({ prefix: "greenroom-desk-" });
-  readonly folder: string = `${this.parent}/bot`;
-
-  greenroom(args: readonly string[], cwd = this.folder, columns?: number): TerminalProcess {
-    const program = [Deno.execPath(), "run", "-A", "--no-check", "--quiet", ENTRY, ...args];
-    return new TerminalProcess(program, {
-      cwd,
-      columns,
-      env: { ...plainEnv(), NO_COLOR: "1", TERM: "xterm" },
-    });
-  }
-
-  /** Makes the bot's folder, as a person does. */
-  async makeBot(user: string): Promise<void> {
-    await using made = this.greenroom(["new"], this.parent);
-    await made.answer("Which folder", "bot\r");
-    await made.answer("bot's user ID", `${user}\r`);
-    await made.answer("Your own user ID", "\r");
-    assertEquals(await made.ended(), 0, made.shown);
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await Deno.remove(this.parent, { recursive: true });
-  }
-}
-
-/** What a user sees of a bot's answer to `!ping` in an encrypted chat with it. */
-async function ping(alice: Client, bot: `@${string}:${string}`): Promise<string> {
-  const answered = Promise.withResolvers<string>();
-  alice.on("m.room.message", ({ sender, content }) => {
-    if (sender === bot) answered.resolve(content.body);
-  });
-  alice.on("JOIN", async ({ room_id, sender }) => {
-    if (sender === bot) await alice.sendText(room_id, "!ping");
-  });
-  const started = alice.start();
-  const content = { algorithm: "m.megolm.v1.aes-sha2" } as const;
-  await alice.createRoom({
-    ...{ invitees: [bot], isDirect: true, preset: "trusted_private_chat" },
-    initialState: [{ type: "m.room.encryption", state_key: "", content }],
-  });
-  const answer = await within(answered.promise, "the bot answers");
-  await alice.stop();
-  await started;
-  return answer;
-}
 
 synapseTest(
   "At a terminal, new, login and run lead to the first answer of a verified bot",
