@@ -17,7 +17,7 @@ import {
 } from "../../mod.ts";
 import { StoreError } from "../../errors.ts";
 import { platform } from "../base/platform/mod.ts";
-import { sealKeyOf } from "../store/files/files.ts";
+import { openOver, sealKeyOf } from "../store/files/files.ts";
 
 /**
  * The store in a file, of Deno KV where that is there, else of SQLite.
@@ -38,7 +38,7 @@ export function storeAt(
     const key = keyFile === undefined ? undefined : sealKeyIn(keyFile);
     try {
       const store = await opened(path);
-      return key === undefined ? store : await sealed(store, key);
+      return key === undefined ? store : await openOver(store, () => SealedStore.open(store, key));
     } catch (error) {
       throw named(error);
     }
@@ -50,15 +50,6 @@ async function opened(path: string | undefined): Promise<Store> {
     return await (await import("../store/sqlite.ts")).SqliteStore.open(path);
   }
   return await (await import("../store/kv.ts")).KvStore.open(path);
-}
-
-async function sealed(store: Store, key: Uint8Array): Promise<Store> {
-  try {
-    return await SealedStore.open(store, key);
-  } catch (error) {
-    await store.close();
-    throw error;
-  }
 }
 
 /** The key in a file. @throws {ValueError} If there is none; it does not repeat what is there. */

@@ -9,7 +9,7 @@ import { Client, type ClientOptions, MatrixError, SealedStore, type Store } from
 import type { UserID } from "../../../types.ts";
 import type { OAuthSession } from "../../oauth/mod.ts";
 import { CliError, RUNTIME, statOf, STATUS } from "../io/mod.ts";
-import { sealKeyOf } from "../../store/files/files.ts";
+import { openOver, sealKeyOf } from "../../store/files/files.ts";
 import { needed, recoveryKeyOf, type Settings, textOf, writePrivate } from "./settings.ts";
 
 /** A client that is closed with its store. */
@@ -118,13 +118,7 @@ export async function openStore(
   }
   const key = keyFile === undefined ? undefined : await keyIn(keyFile);
   const store = await openFile(path);
-  if (key === undefined) return store;
-  try {
-    return await SealedStore.open(store, key);
-  } catch (error) {
-    await store.close();
-    throw error;
-  }
+  return key === undefined ? store : await openOver(store, () => SealedStore.open(store, key));
 }
 
 /** The path of the store, which has to be there: opening one would make it. */

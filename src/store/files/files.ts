@@ -8,7 +8,7 @@
 import { platform, type PlatformFile, SEEK } from "../../base/platform/mod.ts";
 import { ValueError } from "../../errors/matrix_error.ts";
 import { StoreError } from "../../errors/store_error.ts";
-import type { StoreKey, StoreLock } from "../base/mod.ts";
+import type { Store, StoreKey, StoreLock } from "../base/mod.ts";
 import { type Clock, systemClock } from "../../base/clock.ts";
 
 const { files } = platform;
@@ -158,6 +158,19 @@ function modeOf(path: string): number | null {
 export function sealKeyOf(text: string): Uint8Array | undefined {
   const key = text.trim();
   return SEAL_KEY.test(key) ? Uint8Array.fromBase64(key) : undefined;
+}
+
+/** Opens a store over another, which is closed if that fails. */
+export async function openOver<Outer>(
+  inner: Pick<Store, "close">,
+  open: () => Promise<Outer>,
+): Promise<Outer> {
+  try {
+    return await open();
+  } catch (error) {
+    await inner.close();
+    throw error;
+  }
 }
 
 /** How long to wait by default, in milliseconds: as for a server that is away. */
