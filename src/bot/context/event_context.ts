@@ -6,7 +6,7 @@
  * @module
  */
 
-import { ValueError } from "../../../mod.ts";
+import { isEventId, isUserId, ValueError } from "../../../mod.ts";
 import type {
   ContentURI,
   EncryptedFile,
@@ -21,6 +21,7 @@ import { checkOptions } from "../../errors/known_names.ts";
 import { type Arguments, type Command, usageOf } from "../commands/commands.ts";
 import type { Kit } from "../kit.ts";
 import { checkQueries, fullQuery, type Query, type Run, type Scene, type Update } from "../run/mod.ts";
+import { memberOf, textOf } from "../text/mod.ts";
 import { EVENT_HINTS } from "./context_hints.ts";
 import { RoomContext } from "./room_context.ts";
 import type { WriteOptions } from "./writing.ts";
@@ -43,6 +44,24 @@ export interface Found {
   isReached?: boolean;
   /** Whether its function has failed. */
   hasFailed?: boolean;
+}
+
+/** A reaction, as {@linkcode Context.reaction} has it. */
+export interface Reaction {
+  /** The reaction itself, an emoji mostly. */
+  readonly key: string;
+  /** What somebody reacts to. */
+  readonly eventId: EventID;
+}
+
+/** The file of a message, as {@linkcode Context.file} has it. */
+export interface MessageFile {
+  /** Its name; the text of the message if it has no name of its own. */
+  readonly name: string;
+  /** Its media type; undefined if the sender does not say. */
+  readonly mimeType: string | undefined;
+  /** Its size in bytes; undefined if the sender does not say. */
+  readonly size: number | undefined;
 }
 
 /** Options of {@linkcode EventContext.download}. */
@@ -96,6 +115,62 @@ export class EventContext<E extends MatrixEvent = MatrixEvent, Arguments = unkno
     this[COMMAND] = found?.command;
     this.#found = found;
     this.#scene = update.scene;
+  }
+
+  /** The name of the command that the message is, also where middleware sees it; undefined if it is none. */
+  get command(): string | undefined {
+    return this[COMMAND]?.name;
+  }
+
+  /**
+   * What a reaction says: its key, an emoji mostly, and the event that it is to; undefined if the event is none.
+   *
+   * @example
+   * ```ts
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.on("reaction", async (c) => {
+   *   if (c.reaction?.key === "🎉") await c.send("Party!");
+   * });
+   * ```
+   */
+  get reaction(): Reaction | undefined {
+    if (!this.is("reaction")) return undefined;
+    const relation = memberOf(this.event.content, "m.relates_to");
+    const [key, eventId] = [textOf(memberOf(relation, "key")), textOf(memberOf(relation, "event_id"))];
+    return key === undefined || !isEventId(eventId) ? undefined : { key, eventId };
+  }
+
+  /**
+   * What a message says of its file, before `c.download()`; undefined if it has none. All of it is the sender's
+   * word: a name may have slashes in it, and the size be wrong.
+   *
+   * @example
+   * ```ts
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.on(["file", "image"], async (c) => {
+   *   await c.reply(`${c.file?.name}: ${c.file?.size ?? "?"} bytes of ${c.file?.mimeType}`, { format: "plain" });
+   * });
+   * ```
+   */
+  get file(): MessageFile | undefined {
+    const { url, file, filename, body, info } = this.event.content as Partial<Record<string, unknown>>;
+    if (file === undefined && url === undefined) return undefined;
+    const size = memberOf(info, "size");
+    return {
+      name: textOf(filename) ?? textOf(body) ?? "",
+      mimeType: textOf(memberOf(info, "mimetype")),
+      size: typeof size === "number" ? size : undefined,
+    };
+  }
+
+  /** The users whom the message mentions, as its sender's client says; none where it does not say. */
+  get mentions(): readonly UserID[] {
+    const users = memberOf(memberOf(this.event.content, "m.mentions"), "user_ids");
+    return Array.isArray(users) ? users.filter(isUserId) : [];
   }
 
   /** The arguments of the command, by name; undefined if the event is no command. */
