@@ -191,7 +191,7 @@ function unit({ folder, name }: Project, command: string): string {
   return `# systemctl --user link "${folder}/bot.service" && systemctl --user enable --now bot
 # loginctl enable-linger   # so that it runs while you are logged out
 [Unit]
-Description=The Matrix bot ${name}
+Description=The Matrix bot ${name.replaceAll("%", "%%")}
 
 [Service]
 WorkingDirectory=${folder.replaceAll("%", "%%")}
