@@ -83,6 +83,9 @@ export class Grammar {
       prev_batch: `p${random.below(1_000)}`,
     };
     const room: Json = random.chance(70) ? { state, timeline } : { state_after: state, timeline };
+    if (random.chance(10)) {
+      room.msc4354_sticky = { events: this.rooms.list(() => this.rooms.timelineEvent(roomId)) };
+    }
     if (random.chance(20)) room.ephemeral = { events: this.rooms.list(() => this.rooms.ephemeral()) };
     if (random.chance(10)) room.account_data = { events: this.rooms.list(() => this.#accountData()) };
     if (random.chance(20)) room.summary = { "m.joined_member_count": random.pick([1, -1, 1e21]) };

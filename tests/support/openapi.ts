@@ -186,7 +186,7 @@ function theChecker(): Checker | null {
 
 /** Endpoints of proposals, which the specification does not describe yet. */
 const PROPOSED =
-  /^\/_matrix\/client\/(unstable\/(org\.matrix\.msc3814\.v1\/dehydrated_device(\/[^/]+\/events)?|org\.matrix\.msc4140\/.*|io\.element\.msc4306\/.*))$/;
+  /^\/_matrix\/client\/(unstable\/(org\.matrix\.msc3814\.v1\/dehydrated_device(\/[^/]+\/events)?|org\.matrix\.msc4140\/.*|io\.element\.msc4306\/.*|uk\.timedout\.msc4323\/.*))$/;
 
 /** All operations that the specification describes, as `GET /path/{parameter}`; none without the description. */
 export function describedOperations(): string[] {

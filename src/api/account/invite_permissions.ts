@@ -22,7 +22,11 @@ const FILTERS = "org.matrix.msc4155";
 const CONFIG = "m.invite_permission_config";
 const FILTER = "org.matrix.msc4155.invite_permission_config";
 
-/** Which invitations get through: what the specification has, and the lists of MSC4155, of globs. */
+/**
+ * Which invitations get through: what the specification has, and the lists of MSC4155, of globs.
+ *
+ * @experimental The lists have the unstable form of MSC4155: a minor version may change them.
+ */
 export interface InvitePermissions extends InvitePermissionConfigContent {
   /** Users whose invitations get through. */
   allowed_users?: string[];

@@ -7,22 +7,49 @@
  * @module
  */
 
-import { CALL, type Endpoint, endpoint, field, type RequestOptions, type Session } from "../http/mod.ts";
+import {
+  CALL,
+  type Endpoint,
+  endpoint,
+  field,
+  type Method,
+  type RequestOptions,
+  requestOptions,
+  type Session,
+} from "../http/mod.ts";
 import { ValueError } from "../../errors/matrix_error.ts";
 import type { UserID } from "../../types/ids.ts";
 
 const FEATURE = ["v1.18", "uk.timedout.msc4323"] as const;
-const LOCK = "/_matrix/client/v1/admin/lock/{userId}";
-const SUSPEND = "/_matrix/client/v1/admin/suspend/{userId}";
-const locked = field<boolean>("locked", "boolean");
-const suspended = field<boolean>("suspended", "boolean");
+const ADMIN = "/_matrix/client/v1/admin";
+const UNSTABLE_ADMIN = "/_matrix/client/unstable/uk.timedout.msc4323/admin";
 
-type Admin = Endpoint<typeof LOCK | typeof SUSPEND, boolean>;
+type Admin = Endpoint<`${typeof ADMIN | typeof UNSTABLE_ADMIN}/${"lock" | "suspend"}/{userId}`, boolean>;
 
-const getLock: Admin = endpoint("isUserLocked", "GET", LOCK, locked);
-const setLock: Admin = endpoint("setUserLocked", "PUT", LOCK, locked);
-const getSuspension: Admin = endpoint("isUserSuspended", "GET", SUSPEND, suspended);
-const setSuspension: Admin = endpoint("setUserSuspended", "PUT", SUSPEND, suspended);
+/** An endpoint, and what it was before it was in the specification. */
+interface Admins {
+  readonly stable: Admin;
+  readonly unstable: Admin;
+}
+
+function admins(
+  operation: string,
+  method: Method,
+  [what, member]: readonly ["lock" | "suspend", string],
+): Admins {
+  const parse = field<boolean>(member, "boolean");
+  return {
+    stable: endpoint(operation, method, `${ADMIN}/${what}/{userId}`, parse),
+    unstable: endpoint(operation, method, `${UNSTABLE_ADMIN}/${what}/{userId}`, parse),
+  };
+}
+
+const LOCK = ["lock", "locked"] as const;
+const SUSPENSION = ["suspend", "suspended"] as const;
+const getLock = admins("isUserLocked", "GET", LOCK);
+const setLock = admins("setUserLocked", "PUT", LOCK);
+const getSuspension = admins("isUserSuspended", "GET", SUSPENSION);
+const setSuspension = admins("setUserSuspended", "PUT", SUSPENSION);
 
 /**
  * Operations of a homeserver's administrators on its users. The capability `m.account_moderation` says which the
@@ -123,20 +150,21 @@ export interface AccountModerationAPI {
 /** Makes the operations of administrators. */
 export function accountModerationAPI(session: Session): AccountModerationAPI {
   const { http } = session;
-  const get = async (which: Admin, userId: UserID, options?: RequestOptions) => {
-    await session.needs(FEATURE, which.operation, options);
-    return await http[CALL](which, { path: { userId } }, options);
+  const known = async ({ stable, unstable }: Admins, options: RequestOptions = {}): Promise<Admin> => {
+    await session.needs(FEATURE, stable.operation, options);
+    return await session.supports(FEATURE[0], undefined, requestOptions(options)) ? stable : unstable;
   };
+  const get = async (which: Admins, userId: UserID, options?: RequestOptions) =>
+    await http[CALL](await known(which, options), { path: { userId } }, options);
   const set = async (
-    which: Admin,
+    which: Admins,
     [userId, name, value]: readonly [userId: UserID, name: string, value: boolean],
     options?: RequestOptions,
   ) => {
     if (typeof value !== "boolean") {
-      throw new ValueError(`Cannot ${which.operation}: ${name} must be true or false`);
+      throw new ValueError(`Cannot ${which.stable.operation}: ${name} must be true or false`);
     }
-    await session.needs(FEATURE, which.operation, options);
-    await http[CALL](which, { path: { userId }, body: { [name]: value } }, options);
+    await http[CALL](await known(which, options), { path: { userId }, body: { [name]: value } }, options);
   };
   return {
     isUserLocked: (userId, options) => get(getLock, userId, options),

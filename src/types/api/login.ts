@@ -215,9 +215,12 @@ export type ServerFeature = Open<
   | "org.matrix.msc3881"
   | "org.matrix.msc3916.stable"
   | "org.matrix.msc4140"
+  | "org.matrix.msc4155"
   | "org.matrix.msc4306"
   | "org.matrix.msc4354"
+  | "org.matrix.msc4380.stable"
   | "org.matrix.simplified_msc3575"
   | "uk.half-shot.msc2666.query_mutual_rooms.stable"
   | "uk.tcpip.msc4133.stable"
+  | "uk.timedout.msc4323"
 >;

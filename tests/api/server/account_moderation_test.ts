@@ -1,4 +1,4 @@
-import { assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertRejects } from "@std/assert";
 import { accountModerationAPI } from "../../../src/api/server/account_moderation.ts";
 import { ForbiddenError } from "../../../src/errors/request_errcodes.ts";
 import { ValueError } from "../../../src/errors/matrix_error.ts";
@@ -50,8 +50,24 @@ Deno.test("Locking and suspending is refused where the homeserver can't, and to 
     );
   }
   assertEquals(old.requests.length, 1);
-  const unstable = { versions: ["v1.17"], unstable_features: { "uk.timedout.msc4323": true } };
-  const { setUserLocked } = api({ "*": refusal(403, "M_FORBIDDEN") }, unstable);
+  const { setUserLocked } = api({ "*": refusal(403, "M_FORBIDDEN") });
   await assertRejects(() => setUserLocked(USER, yes), ForbiddenError);
   await assertRejects(() => old.setUserLocked(USER, "false" as never), ValueError, "must be true or false");
+});
+
+Deno.test("A homeserver that has only the proposal is asked at its address", async () => {
+  const unstable = { versions: ["v1.17"], unstable_features: { "uk.timedout.msc4323": true } };
+  const { setUserSuspended, isUserLocked, requests } = api(
+    { "*": { locked: true, suspended: true } },
+    unstable,
+  );
+  const yes = true;
+  await setUserSuspended(USER, yes);
+  assert(await isUserLocked(USER));
+  const path = "/_matrix/client/unstable/uk.timedout.msc4323/admin";
+  assertEquals(requests.map(({ path }) => decodeURIComponent(path)), [
+    "/_matrix/client/versions",
+    `${path}/suspend/${USER}`,
+    `${path}/lock/${USER}`,
+  ]);
 });
