@@ -236,7 +236,7 @@ export class BotRooms {
     const begun = this.#begun.get(room) ?? new Begun();
     this.#begun.set(room, begun);
     try {
-      return await begun.during(() => begun.inTurn(() => this.#act(work)));
+      return await begun.inTurn(() => this.#act(work));
     } finally {
       if (begun.isIdle) this.#begun.delete(room);
     }

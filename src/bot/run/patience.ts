@@ -221,9 +221,10 @@ export class Begun {
     }
   }
 
-  /** Does work when what was to be done in turn before has ended. */
+  /** The same when what was to be done in turn before has ended. */
   inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
-    const done = this.#last === undefined ? work() : this.#last.then(work);
+    const before = this.#last;
+    const done = this.during(before === undefined ? work : () => before.then(work));
     const over = (): void => {
       if (this.#last === last) this.#last = undefined;
     };

@@ -137,10 +137,7 @@ export class Run {
    * @throws What it throws; {@link ConversationError} if a replay goes another way.
    */
   step<Result>(kind: string, work: (at: string) => Promise<Result>): Promise<Result> {
-    return this.#step(kind, work, (at) => {
-      this.#hasParts = true;
-      return places.run({ inside: this.#inside, at, parts: 0 }, work, at);
-    });
+    return this.#step(kind, work, { hasParts: true });
   }
 
   /**
@@ -148,14 +145,13 @@ export class Run {
    * called before: without `await`, too, messages come in the order in which they are said.
    */
   act<Result>(kind: string, work: (at: string) => Promise<Result>): Promise<Result> {
-    return this.#step(kind, work, (at) => this.begun.inTurn(() => work(at)));
+    return this.#step(kind, work, { hasParts: false });
   }
 
-  /** @param alone Does the work as a step of its own. */
   async #step<Result>(
     kind: string,
     work: (at: string) => Promise<Result>,
-    alone: (at: string) => Promise<Result>,
+    { hasParts }: { readonly hasParts: boolean },
   ): Promise<Result> {
     if (this.after.end !== undefined) return await this.after.step(kind, () => work("late"), this.time);
     const outer = this.#outer;
@@ -168,16 +164,18 @@ export class Run {
     this.time.check();
     const step: Step = { kind };
     this.steps[at] = step;
-    return await this.begun.during(async () => {
-      try {
-        const value = await alone(String(at));
-        step.value = value;
-        return value;
-      } catch (error) {
-        step.error = keptError(error);
-        throw error;
-      }
-    });
+    this.#hasParts ||= hasParts;
+    const name = String(at);
+    try {
+      const value = hasParts
+        ? await this.begun.during(() => places.run({ inside: this.#inside, at: name, parts: 0 }, work, name))
+        : await this.begun.inTurn(() => work(name));
+      step.value = value;
+      return value;
+    } catch (error) {
+      step.error = keptError(error);
+      throw error;
+    }
   }
 
   /** The step in which this is called. */
