@@ -2487,6 +2487,7 @@ export interface Client
    * @param token The token.
    * @param options Request options.
    * @throws {ForbiddenError} If nobody can register.
+   * @throws {ValueError} If the token is empty.
    * @see
    * {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv1registermloginregistration_tokenvalidity | GET /register/m.login.registration_token/validity}
    * @example

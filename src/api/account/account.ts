@@ -10,6 +10,7 @@
 
 import { CALL, endpoint, field, fields, nothing, type RequestOptions, type Session } from "../http/mod.ts";
 import { InvalidUsernameError, UserInUseError } from "../../errors/account_errcodes.ts";
+import { ValueError } from "../../errors/matrix_error.ts";
 import { ExclusiveError } from "../../errors/request_errcodes.ts";
 import type { Open, ThirdPartyMedium } from "../../types/enums.ts";
 import type { DeviceID } from "../../types/ids.ts";
@@ -245,6 +246,7 @@ export interface AccountAPI {
    * @param token The token.
    * @param options Request options.
    * @throws {ForbiddenError} If nobody can register.
+   * @throws {ValueError} If the token is empty.
    * @see
    * {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv1registermloginregistration_tokenvalidity | GET /register/m.login.registration_token/validity}
    * @example
@@ -357,8 +359,10 @@ export function accountAPI(session: Session): AccountAPI {
         throw error;
       }
     },
-    isRegistrationTokenValid: async (token, options) =>
-      await http[CALL](tokenValidity, { path: {}, query: { token } }, options),
+    async isRegistrationTokenValid(token, options) {
+      if (!token) throw new ValueError("Cannot isRegistrationTokenValid: the token is empty");
+      return await http[CALL](tokenValidity, { path: {}, query: { token } }, options);
+    },
     changePassword(newPassword, { logoutDevices = true, ...options } = {}) {
       const body = { new_password: newPassword, logout_devices: logoutDevices };
       return authenticated(session, changePassword, { path: {}, body }, options);

@@ -18,6 +18,7 @@ import {
   type RequestOptions,
   type Session,
 } from "../http/mod.ts";
+import { ValueError } from "../../errors/matrix_error.ts";
 import type { Open, ThirdPartyMedium } from "../../types/enums.ts";
 import { authenticated, type AuthenticationOptions } from "./uia.ts";
 
@@ -213,6 +214,18 @@ export interface ThirdPartyAddressesAPI {
   removeThirdPartyId(address: ThirdPartyAddress, options?: UnbindThirdPartyIDOptions): Promise<UnbindResult>;
 }
 
+/**
+ * Refuses values that are no texts.
+ *
+ * @throws {ValueError} If there is one; the values are secret, and not in it.
+ */
+function checkTexts(operation: string, values: Readonly<Record<string, unknown>>): void {
+  for (const [name, value] of Object.entries(values)) {
+    if (typeof value === "string" && value !== "") continue;
+    throw new ValueError(`Cannot ${operation}: ${name} must be a text that is not empty`);
+  }
+}
+
 /** Makes the operations on addresses outside Matrix. */
 export function thirdPartyIdsAPI(session: Session): ThirdPartyAddressesAPI {
   const { http } = session;
@@ -221,6 +234,7 @@ export function thirdPartyIdsAPI(session: Session): ThirdPartyAddressesAPI {
     of: { readonly email: string } | { readonly phone_number: string; readonly country: string },
     { clientSecret = crypto.randomUUID(), sendAttempt = 1, nextLink, ...options }: RequestEmailTokenOptions,
   ): Promise<ThirdPartyValidation> => {
+    checkTexts(which.operation, { ...of, clientSecret });
     checkInteger("sendAttempt", sendAttempt);
     const secret = { client_secret: clientSecret };
     const body = { ...of, ...secret, send_attempt: sendAttempt, next_link: nextLink };
@@ -229,15 +243,26 @@ export function thirdPartyIdsAPI(session: Session): ThirdPartyAddressesAPI {
   };
   const takeAway =
     (which: Endpoint<Path, UnbindResult>): ThirdPartyAddressesAPI["unbindThirdPartyId"] =>
-    async ({ medium, address }, { idServer, ...options } = {}) =>
-      await http[CALL](which, { path: {}, body: { medium, address, id_server: idServer } }, options);
+    async (given, { idServer, ...options } = {}) => {
+      const { medium, address } = given ?? {};
+      checkTexts(which.operation, { medium, address });
+      return await http[CALL](which, { path: {}, body: { medium, address, id_server: idServer } }, options);
+    };
   return {
     requestEmailToken: (email, options = {}) => request(requestEmail, { email }, options),
-    requestPhoneToken: (phoneNumber, { country, ...options }) =>
-      request(requestPhone, { phone_number: phoneNumber, country }, options),
-    addThirdPartyId: async ({ sid, client_secret }, options) =>
-      await authenticated(session, add, { path: {}, body: { sid, client_secret } }, options),
-    async bindThirdPartyId({ sid, client_secret }, { idServer, idAccessToken, ...options }) {
+    async requestPhoneToken(phoneNumber, given) {
+      const { country, ...options } = given ?? {};
+      return await request(requestPhone, { phone_number: phoneNumber, country }, options);
+    },
+    async addThirdPartyId(validation, options) {
+      const { sid, client_secret } = validation ?? {};
+      checkTexts(add.operation, { sid, client_secret });
+      await authenticated(session, add, { path: {}, body: { sid, client_secret } }, options);
+    },
+    async bindThirdPartyId(validation, given) {
+      const { sid, client_secret } = validation ?? {};
+      const { idServer, idAccessToken, ...options } = given ?? {};
+      checkTexts(bind.operation, { sid, client_secret, idServer, idAccessToken });
       const body = { sid, client_secret, id_server: idServer, id_access_token: idAccessToken };
       await http[CALL](bind, { path: {}, body }, options);
     },

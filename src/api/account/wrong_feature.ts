@@ -6,14 +6,12 @@
 
 import { ValueError } from "../../errors/matrix_error.ts";
 
-/** Features of proposals by number, where `/versions` has another name for them than most. */
+/** Features of proposals by number, where `/versions` has another name for them than `org.matrix.msc` and that. */
 const FEATURES: Readonly<Record<string, string>> = {
   ...{ 2666: "uk.half-shot.msc2666.query_mutual_rooms.stable", 2815: "fi.mau.msc2815" },
   ...{ 3575: "org.matrix.simplified_msc3575", 3916: "org.matrix.msc3916.stable" },
   ...{ 4133: "uk.tcpip.msc4133.stable", 4169: "com.beeper.msc4169", 4380: "org.matrix.msc4380.stable" },
 };
-/** Proposals whose feature has the usual name. */
-const USUAL = ["3391", "3881", "4140", "4155", "4306", "4354"];
 
 /** The error for what is neither a version nor the name of a feature. */
 export function wrongFeature(feature: unknown): ValueError {
@@ -30,10 +28,8 @@ function mistakeOf(feature: unknown): string {
   const version = /^\s*v?(\d{1,3}\.\d{1,4})(?:\.\d+)?\s*$/i.exec(feature);
   if (version !== null) return `${given} is no version; write "v${version[1]}"`;
   if (/^\s*v\d+\s*$/i.test(feature)) return `${given} is no version; a version is like "v1.11"`;
-  const msc = /^\s*(?:msc)?[-_ ]?(\d{4})\s*$/i.exec(feature)?.[1] ?? "";
-  const name = FEATURES[msc] ?? (USUAL.includes(msc) ? `org.matrix.msc${msc}` : undefined);
-  const mend = name === undefined
-    ? 'write the name that client.versions() has in unstable_features, like "org.matrix.msc4140"'
-    : `write "${name}"`;
-  return `${given} is no name of a feature; ${mend}`;
+  const msc = /^\s*(?:msc)?[-_ ]?(\d{4})\s*$/i.exec(feature)?.[1];
+  const name = msc === undefined ? undefined : FEATURES[msc] ?? `org.matrix.msc${msc}`;
+  const mend = name === undefined ? 'one is like "org.matrix.msc4140"' : `write "${name}"`;
+  return `${given} is no name of a feature; ${mend}: client.versions() has them in unstable_features`;
 }

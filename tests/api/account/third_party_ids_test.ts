@@ -88,3 +88,26 @@ Deno.test("requestEmailToken() says that an address is another account's", async
   const { requestEmailToken } = api({ "*": refusal(400, "M_THREEPID_IN_USE") });
   await assertRejects(() => requestEmailToken("a@b.org"), ThreepidInUseError);
 });
+
+Deno.test("What is no address, validation or identity server is refused, and nothing is sent", async () => {
+  const all = api({ "*": {} });
+  const validation = { sid: "s1", client_secret: "mine" };
+  const wrong: [call: () => Promise<unknown>, mend: string][] = [
+    [() => all.requestEmailToken(undefined as never), "email must be a text"],
+    [() => all.requestEmailToken("", { clientSecret: "mine" }), "email must be a text"],
+    [() => all.requestEmailToken("a@b.org", { clientSecret: "" }), "clientSecret must be a text"],
+    [() => all.requestPhoneToken("7700900123", undefined as never), "country must be a text"],
+    [() => all.requestPhoneToken(7700900123 as never, { country: "GB" }), "phone_number must be a text"],
+    [() => all.addThirdPartyId(undefined as never), "sid must be a text"],
+    [() => all.addThirdPartyId({ sid: "s1" } as never), "client_secret must be a text"],
+    [() => all.bindThirdPartyId(validation, undefined as never), "idServer must be a text"],
+    [() => all.bindThirdPartyId(validation, { idServer: "id.org" } as never), "idAccessToken must be a text"],
+    [() => all.unbindThirdPartyId("a@b.org" as never), "medium must be a text"],
+    [() => all.removeThirdPartyId({ medium: "email" } as never), "address must be a text"],
+  ];
+  for (const [call, mend] of wrong) {
+    const error = await assertRejects(call, ValueError, mend, `${call}`);
+    assert(!error.message.includes("mine"));
+  }
+  assertEquals(all.requests, []);
+});
