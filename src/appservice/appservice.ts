@@ -356,7 +356,7 @@ export class Appservice {
 
   async #ping(signal?: AbortSignal): Promise<number | undefined> {
     const hasPinged = (id: string): boolean => this.#door.hasPinged(id);
-    return await pingAppservice(this.#kit.http, { registration: this.registration, hasPinged, signal });
+    return await pingAppservice(this.#kit.http, this.registration, hasPinged, signal);
   }
 
   async #firstPing(signal: AbortSignal): Promise<void> {

@@ -23,16 +23,6 @@ export class AppservicePingError extends MatrixError {
   override readonly code = "APPSERVICE_PING";
 }
 
-/** What a ping takes. */
-interface PingOptions {
-  /** Names the application service. */
-  readonly registration: Registration;
-  /** Whether a ping with this ID has come. */
-  readonly hasPinged: (id: string) => boolean;
-  /** Ends the request. */
-  readonly signal?: AbortSignal;
-}
-
 /**
  * Has the homeserver ping the application service.
  *
@@ -44,7 +34,9 @@ interface PingOptions {
  */
 export async function pingAppservice(
   http: HTTPAPI,
-  { registration: { id, url }, hasPinged, signal }: PingOptions,
+  { id, url }: Registration,
+  hasPinged: (id: string) => boolean,
+  signal?: AbortSignal,
 ): Promise<number | undefined> {
   const pingId = crypto.randomUUID();
   const { clock } = http;

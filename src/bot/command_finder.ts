@@ -142,10 +142,11 @@ export class CommandFinder {
   #asked(update: Update): Soon<Asked | undefined> {
     const { client, prefix } = this.#kit;
     const { formatted_body: html } = update.event.content as { formatted_body?: unknown };
-    const pills = new PillText(update.read?.text ?? "", {
-      html: typeof html === "string" ? html : undefined,
-      own: client.mxid,
-    });
+    const pills = new PillText(
+      update.read?.text ?? "",
+      typeof html === "string" ? html : undefined,
+      client.mxid,
+    );
     const text = pills.marked;
     if (text.startsWith(prefix)) {
       const invocation = /^\s/.test(text.slice(prefix.length))

@@ -63,10 +63,11 @@ export class Kit {
     this.timers = new Timers(client, this.reminders);
     this.invitations = new Invitations(client, this.timers, behaviour.inviteLimit);
     this.conversations = new Conversations(client, this);
-    this.patience = new Patience(client.api.clock, {
-      limit: limit === undefined ? limit : inMilliseconds(limit),
-      slow: warnOfSlow,
-    });
+    this.patience = new Patience(
+      client.api.clock,
+      limit === undefined ? limit : inMilliseconds(limit),
+      warnOfSlow,
+    );
     function warnOfSlow({ what }: RunTime): void {
       if (what) client.log.warn("A function has not ended after 30 seconds, and is waited for", what);
     }

@@ -74,7 +74,7 @@ export class ClientCore {
       clock,
       log: loggerOf(log, clock, "store"),
     });
-    const ready = this.ready = storeOpener({ store, session, shared: kv !== undefined });
+    const ready = this.ready = storeOpener(store, session, kv !== undefined);
     this.sessions = new HandlerSessions({ store, ready });
     this.sendIds = new SendIds({ store, ready });
     this.deliverer = new Deliverer(client.registry, client.log, this);

@@ -165,14 +165,6 @@ export function parseUserId(mxid: string): UserIDParts {
   throw new ValueError(`Cannot take ${given} for a user ID: it must look like @localpart:server.name`);
 }
 
-/** The parts of a content URI. */
-export interface ContentURIParts {
-  /** The server that the content was uploaded to. */
-  readonly serverName: string;
-  /** The content, to that server. */
-  readonly mediaId: string;
-}
-
 /** A server, and an ID of characters that can neither leave a path nor mean anything in it. */
 const CONTENT_URI = /^mxc:\/\/([^/]+)\/([0-9A-Za-z_-]{1,255})$/;
 
@@ -183,7 +175,7 @@ const CONTENT_URI = /^mxc:\/\/([^/]+)\/([0-9A-Za-z_-]{1,255})$/;
  * @throws {ValueError} If it is none.
  * @see {@link https://spec.matrix.org/v1.16/client-server-api/#matrix-content-mxc-uris | Matrix content (mxc://) URIs}
  */
-export function parseContentUri(url: string): ContentURIParts {
+export function parseContentUri(url: string): { readonly serverName: string; readonly mediaId: string } {
   const [, serverName, mediaId] = CONTENT_URI.exec(url) ?? [];
   const isServer = serverName !== undefined && parseServerName(serverName) !== undefined;
   if (!isServer || mediaId === undefined || /^\.{1,2}$/.test(serverName)) {

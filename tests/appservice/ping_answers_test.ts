@@ -16,7 +16,7 @@ function ping(error: Error, { hasPinged = false } = {}): Promise<number | undefi
     clock: { now: () => times.shift() },
     request: () => Promise.reject(error),
   } as unknown as HTTPAPI;
-  return pingAppservice(http, { registration, hasPinged: () => hasPinged });
+  return pingAppservice(http, registration, () => hasPinged);
 }
 
 function refused(status: number, errcode: string, more: object = {}): MatrixError {

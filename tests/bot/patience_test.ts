@@ -15,7 +15,7 @@ Deno.test("Work that has ended leaves no timer behind", async () => {
 
 Deno.test("Each work has its whole time, whatever began or ended before", async () => {
   const clock = new TestClock();
-  const patience = new Patience(clock, { limit: 1_000 });
+  const patience = new Patience(clock, 1_000);
   const never = new Promise<void>(() => {});
   const givenUp: string[] = [];
   const watch = async (name: string): Promise<void> => {
@@ -42,7 +42,7 @@ Deno.test("A clock that has ended is not asked again and again", async () => {
   const patience = new Patience({
     now: () => 0,
     delay: () => ++asked > 100 ? over : Promise.reject(new Error("the process has ended")),
-  }, { limit: 1_000 });
+  }, 1_000);
   const work = Promise.withResolvers<void>();
   const waiting = patience.until(work.promise, newTime());
   for (let turn = 0; turn < 1_000; turn++) await Promise.resolve();
@@ -54,7 +54,7 @@ Deno.test("A clock that has ended is not asked again and again", async () => {
 Deno.test("Of work that has not ended after 30 seconds is told once, and it is given up in its time", async () => {
   const clock = new TestClock();
   const slow: number[] = [];
-  const patience = new Patience(clock, { slow: () => void slow.push(clock.now()) });
+  const patience = new Patience(clock, undefined, () => void slow.push(clock.now()));
   const begin = clock.now();
   const never = assertRejects(
     () => patience.until(new Promise(() => {}), newTime()),

@@ -107,7 +107,7 @@ export class EngineRunner {
     const { clock } = this.http = http;
     [this.actor, this.clock, this.log] = [actor, clock, log];
     this.following = new Following(clock);
-    this.requests = new OutgoingRequests({ actor, send, deliver: (output) => this.#take(output), log });
+    this.requests = new OutgoingRequests(actor, send, (output) => this.#take(output), log);
     this.#rooms = new RoomPreparer({ actor, describe, onNewRecipient, http, clock }, this.requests);
   }
 

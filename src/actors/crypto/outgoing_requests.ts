@@ -16,17 +16,6 @@ import type { ActorRef } from "../kernel/mod.ts";
 import type { CryptoHandlers } from "./crypto_actor.ts";
 import { failureOf, isDueToRequest, type RequestSender } from "./request_sender.ts";
 
-/** What outgoing requests are made with. */
-export interface OutgoingRequestsOptions {
-  readonly actor: ActorRef<CryptoHandlers>;
-  /** Makes a request. */
-  readonly send: RequestSender;
-  /** Receives what an answer has led to. Must not wait for handlers, which may wait for a request. */
-  readonly deliver: (output: AnswerOutput) => void;
-  /** Where failures are logged. */
-  readonly log: Logger;
-}
-
 /** What became of the requests of a kind. */
 export interface RoundOutcome {
   /** How many have ended, also those of other callers: each may add to what the engine has. */
@@ -72,23 +61,39 @@ export class OutgoingRequests {
   conflict: DeviceConflictError | undefined;
   /** Why the server answers nothing any more; undefined if it has answered the last request. */
   deadToken: UnknownTokenError | undefined;
-  readonly #options: OutgoingRequestsOptions;
+  readonly #actor: ActorRef<CryptoHandlers>;
+  readonly #sender: RequestSender;
+  readonly #deliver: (output: AnswerOutput) => void;
+  readonly #log: Logger;
   readonly #queues = new Map<QueueName, RequestQueue>();
   readonly #stopping = new AbortController();
   #pausing = new AbortController();
   #collecting: Promise<void> | undefined;
   #again = false;
 
-  /** @param options What requests are made with. */
-  constructor(options: OutgoingRequestsOptions) {
-    this.#options = options;
+  /**
+   * @param actor Has the requests.
+   * @param send Makes a request.
+   * @param deliver Receives what an answer has led to. Must not wait for handlers, which may wait for a request.
+   * @param log Gets failures.
+   */
+  constructor(
+    actor: ActorRef<CryptoHandlers>,
+    send: RequestSender,
+    deliver: (output: AnswerOutput) => void,
+    log: Logger,
+  ) {
+    this.#actor = actor;
+    this.#sender = send;
+    this.#deliver = deliver;
+    this.#log = log;
   }
 
   /** Makes the requests that are due. Failures go to the engine and to the log. */
   wake(): void {
     this.#collect().catch((error) => {
       if (!this.#isPaused) {
-        this.#options.log.warn("Could not make the requests of encryption", { error: String(error) });
+        this.#log.warn("Could not make the requests of encryption", { error: String(error) });
       }
     });
   }
@@ -181,7 +186,7 @@ export class OutgoingRequests {
   async #collectAll(): Promise<void> {
     while (this.#again && !this.#isPaused) {
       this.#again = false;
-      for (const request of await this.#options.actor.requests()) {
+      for (const request of await this.#actor.requests()) {
         const queue = this.#queue(queueNameOf(request.kind));
         const waits = queue.ended < queue.made++;
         queue.done = queue.done.then(() => this.#make(request, queue, { waits }));
@@ -191,7 +196,7 @@ export class OutgoingRequests {
 
   /** Makes one request. It never rejects: the queue goes on. */
   async #make(request: EngineRequest, queue: RequestQueue, { waits }: { waits: boolean }): Promise<void> {
-    const { actor, deliver, log } = this.#options;
+    const actor = this.#actor;
     const { id, kind } = request;
     const about = sessionOf(request);
     try {
@@ -202,7 +207,7 @@ export class OutgoingRequests {
       if (!("failure" in response)) {
         [queue.refused, queue.last] = [0, undefined];
         this.deadToken = undefined;
-        deliver(await actor.answer({ id, response: response.answer }));
+        this.#deliver(await actor.answer({ id, response: response.answer }));
         // What is known of devices, or what the server has, has changed: there may be more to do.
         if (kind === "keysQuery" || kind === "signaturesUpload" || BY_THEMSELVES.has(queueNameOf(kind))) {
           this.wake();
@@ -221,7 +226,10 @@ export class OutgoingRequests {
       if (!queue.failures.has(about)) queue.failures.set(about, error);
       if (error instanceof DeviceConflictError) this.conflict = error; // which is thrown
       if (this.#isPaused || this.conflict === error) return;
-      log.error("The answer to a request of encryption could not be used", { kind, error: String(error) });
+      this.#log.error("The answer to a request of encryption could not be used", {
+        kind,
+        error: String(error),
+      });
     } finally {
       if (++queue.ended === queue.made) [queue.blocked, queue.refused] = [false, 0];
     }
@@ -240,7 +248,7 @@ export class OutgoingRequests {
     // That one key is in no backup is an answer like another.
     const isAnswer = kind === "backupDownload" && status === 404 && errcode === "M_NOT_FOUND";
     const level = isAnswer ? "debug" : "warn";
-    this.#options.log[level]("A request of encryption failed", { kind, error: String(error) });
+    this.#log[level]("A request of encryption failed", { kind, error: String(error) });
   }
 
   async #send(
@@ -249,7 +257,7 @@ export class OutgoingRequests {
     const { signal } = this;
     try {
       signal.throwIfAborted();
-      return { answer: await this.#options.send(request, signal) };
+      return { answer: await this.#sender(request, signal) };
     } catch (failure) {
       return { failure };
     }

@@ -69,15 +69,6 @@ export interface Account {
   account(options: { readonly signal: AbortSignal }): Promise<StoreKey>;
 }
 
-/** What a {@link storeOpener} works with. */
-interface StoreOpenerOptions {
-  readonly store: ActorRef<StoreHandlers>;
-  /** Who acts. */
-  readonly session: Account;
-  /** Whether the store may have records of other accounts, so that it matters who acts. */
-  readonly shared: boolean;
-}
-
 /**
  * Opens the Store.
  *
@@ -90,9 +81,10 @@ export type OpenStore = (signal?: AbortSignal) => Promise<void>;
  * Makes a function that opens the Store the first time, and later checks that the same user and
  * device act.
  *
+ * @param shared Whether the store may have records of other accounts, so that it matters who acts.
  * @returns Rejects with a `ValueError` if the account is another than before.
  */
-export function storeOpener({ store, session, shared }: StoreOpenerOptions): OpenStore {
+export function storeOpener(store: ActorRef<StoreHandlers>, session: Account, shared: boolean): OpenStore {
   const opening = new Opening(async (signal) => {
     await store.open(shared ? await session.account({ signal }) : [], { signal });
   });

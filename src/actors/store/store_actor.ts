@@ -58,7 +58,7 @@ export interface StoreOptions {
 /** Starts the Store. */
 export function spawnStore({ kv, lease, clock = systemClock, log }: StoreOptions): Actor<StoreHandlers> {
   const leased = lease && { ...lease, clock, log };
-  const writer = new StoreWriter({ kv: kv ?? new MemoryStore(), lease: leased, log });
+  const writer = new StoreWriter(kv ?? new MemoryStore(), leased, log);
   const state = kv === undefined ? new MemoryRoomState() : new StoredRoomState(writer);
   const keeper = new StoreKeeper(writer, clock);
   const handlers = new StoreHandlers(writer, state, keeper, clock);

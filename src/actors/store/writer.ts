@@ -21,15 +21,6 @@ import type { Logger } from "../../base/log.ts";
 import { fatal } from "../kernel/mod.ts";
 import { acceptableChanges, type Parts } from "./acceptable_changes.ts";
 
-/** What a {@link StoreWriter} works with. */
-export interface StoreWriterOptions {
-  readonly kv: Store;
-  /** How the device is taken; absent: the store is this client's own. */
-  readonly lease?: LeaseOptions;
-  /** Logs what the store refused. */
-  readonly log?: Logger;
-}
-
 /** A commit that hands the device back. */
 interface Parting {
   readonly hears: boolean;
@@ -40,7 +31,8 @@ const NOTHING: ReadonlyMap<string, StoreMutation> = new Map();
 
 /** Reads and writes the records of a device. */
 export class StoreWriter {
-  readonly #options: StoreWriterOptions;
+  readonly #taking: LeaseOptions | undefined;
+  readonly #log: Logger | undefined;
   readonly #kv: Store;
   #keys: StoreKeys | undefined;
   #lease: Lease | undefined;
@@ -63,10 +55,15 @@ export class StoreWriter {
   /** Whether the next commit hands it back, unless another process has come for it, and whether it has. */
   #parting: Parting | undefined;
 
-  /** @param options What it works with. */
-  constructor(options: StoreWriterOptions) {
-    this.#options = options;
-    this.#kv = options.kv;
+  /**
+   * @param kv The store.
+   * @param lease How the device is taken; absent: the store is this client's own.
+   * @param log Logs what the store refused.
+   */
+  constructor(kv: Store, lease?: LeaseOptions, log?: Logger) {
+    this.#kv = kv;
+    this.#taking = lease;
+    this.#log = log;
   }
 
   /**
@@ -78,7 +75,7 @@ export class StoreWriter {
    * @throws What is fatal to the actor, unless it is the signal's reason.
    */
   async open(prefix: StoreKey, signal: AbortSignal): Promise<Lease | undefined> {
-    const { lease } = this.#options;
+    const lease = this.#taking;
     if (lease !== undefined && this.#lease === undefined) {
       try {
         await readSchema(this.#kv, prefix);
@@ -332,7 +329,7 @@ export class StoreWriter {
     await this.#apply(acceptable.changes);
     const kinds = acceptable.refused.map(kindOf);
     if (kinds.length === 0) return;
-    this.#options.log?.error("Left out records that the store does not take", {
+    this.#log?.error("Left out records that the store does not take", {
       count: kinds.length,
       kinds: [...new Set(kinds)].sort().join(", "),
       error: String(error),
@@ -345,7 +342,7 @@ export class StoreWriter {
   }
 
   get #mode(): Holding["mode"] {
-    return this.#options.lease?.holding?.mode ?? "kept";
+    return this.#taking?.holding?.mode ?? "kept";
   }
 
   async #apply(mutations: readonly StoreMutation[], parting?: Parting): Promise<void> {

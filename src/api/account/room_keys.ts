@@ -332,7 +332,7 @@ export function roomKeysAPI({ http }: Session): RoomKeysAPI {
     async downloadRoomKeys(version, { roomId, ...options } = {}) {
       const query = { version };
       const read = (answer: Parameters<typeof mediaDownload>[0]) =>
-        Promise.resolve(mediaDownload(answer, { onProgress: undefined, maxSize: undefined }).stream);
+        Promise.resolve(mediaDownload(answer, undefined, undefined).stream);
       return roomId === undefined
         ? await http[DOWNLOAD](getKeys, { path: {}, query }, options, read)
         : await http[DOWNLOAD](getKeysOfRoom, { path: { roomId }, query }, options, read);

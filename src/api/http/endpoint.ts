@@ -43,16 +43,15 @@ export interface Endpoint<Path extends string, Result> {
   readonly sendsEvent: boolean;
 }
 
-/** What an endpoint says beside method and path. */
-type EndpointOptions = Partial<Pick<Endpoint<string, unknown>, "idempotent" | "auth" | "limit" | "inOrder">>;
-
 /** Describes an endpoint. */
 export function endpoint<const Path extends string, Result>(
   operation: string,
   method: Method,
   path: Path,
   parse: Parse<Result>,
-  { idempotent = method !== "POST", auth = true, limit = operation, inOrder = false }: EndpointOptions = {},
+  { idempotent = method !== "POST", auth = true, limit = operation, inOrder = false }: Partial<
+    Pick<Endpoint<string, unknown>, "idempotent" | "auth" | "limit" | "inOrder">
+  > = {},
 ): Endpoint<Path, Result> {
   const changes = method !== "GET" && (method !== "POST" || !idempotent);
   const sendsEvent = method === "PUT" && /\/rooms\/\{roomId\}\/(send|state|redact)\//.test(path);

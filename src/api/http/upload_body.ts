@@ -24,14 +24,6 @@ export type MediaData = Uint8Array | ArrayBuffer | Blob | ReadableStream<Uint8Ar
 /** Told how many bytes have gone or come so far, and how many there are to be, if that is known. */
 export type OnProgress = (transferred: number, total: number | undefined) => void;
 
-/** What is said of data. */
-interface MediaSourceOptions {
-  /** The size in bytes, if the caller says. */
-  readonly size?: number;
-  /** Ends the reading of a stream of unknown size. */
-  readonly signal?: AbortSignal;
-}
-
 /** A content that can be read, and how long it is. */
 export interface MediaSource {
   /** How many bytes there are. */
@@ -40,14 +32,6 @@ export interface MediaSource {
   readonly repeatable: boolean;
   /** Gives the content. */
   open(): ReadableStream<Uint8Array>;
-}
-
-/** What is said of an upload. */
-interface UploadBodyOptions {
-  /** The `Content-Type`. */
-  readonly type: string;
-  /** Called with the progress. */
-  readonly onProgress: OnProgress | undefined;
 }
 
 /** A part of bytes that are in memory already, in bytes. */
@@ -86,7 +70,7 @@ class SizedBody extends Blob {
 }
 
 /** Makes a request's body. */
-export function uploadBody(source: MediaSource, { type, onProgress }: UploadBodyOptions): RawBody {
+export function uploadBody(source: MediaSource, type: string, onProgress: OnProgress | undefined): RawBody {
   return {
     type,
     size: source.size,
@@ -121,7 +105,8 @@ export function streamIn(data: unknown): ReadableStream<Uint8Array> | undefined 
  */
 export async function mediaSource(
   data: MediaData,
-  { size, signal }: MediaSourceOptions,
+  size: number | undefined,
+  signal: AbortSignal | undefined,
 ): Promise<MediaSource> {
   checkInteger("size", size);
   const source = await sourceOf(data, size, signal);

@@ -345,8 +345,7 @@ export function mediaAPI(session: Session, cipher: AttachmentCipher = noCipher):
         encrypted ? file.url : file,
         calledAs(options, "downloadMediaStream"),
         {},
-        (answer) =>
-          Promise.resolve(mediaDownload(answer, { onProgress, maxSize: encrypted ? undefined : maxSize })),
+        (answer) => Promise.resolve(mediaDownload(answer, onProgress, encrypted ? undefined : maxSize)),
       );
       if (!encrypted) return found;
       return { ...found, stream: cipher.decryptStream(found.stream, file, { maxSize, maxMemory }) };

@@ -193,22 +193,18 @@ export interface MediaDownload {
   readonly size: number | undefined;
 }
 
-/** How content is handed out. */
-interface MediaDownloadOptions {
-  /** Called with the progress. */
-  readonly onProgress: OnProgress | undefined;
-  /** The most to take, in bytes; no limit if undefined. */
-  readonly maxSize: number | undefined;
-}
-
 /**
  * Returns an answer's body. Its request ends when the body does. The stream fails with a
  * `ServiceResponseError` if there is more than was to be taken.
  */
-export function mediaDownload(answer: Answer, options: MediaDownloadOptions): MediaDownload {
+export function mediaDownload(
+  answer: Answer,
+  onProgress: OnProgress | undefined,
+  maxSize: number | undefined,
+): MediaDownload {
   const { headers } = answer.response;
   return {
-    stream: bodyStream(answer, options),
+    stream: bodyStream(answer, onProgress, maxSize),
     contentType: headers.get("content-type") ?? "application/octet-stream",
     filename: filenameIn(headers.get("content-disposition") ?? ""),
     size: announcedSize(answer.response),
@@ -217,7 +213,8 @@ export function mediaDownload(answer: Answer, options: MediaDownloadOptions): Me
 
 function bodyStream(
   answer: Answer,
-  { onProgress, maxSize = Infinity }: MediaDownloadOptions,
+  onProgress: OnProgress | undefined,
+  maxSize = Infinity,
 ): ReadableStream<Uint8Array<ArrayBuffer>> {
   const { response, request, deadline } = answer;
   const total = announcedSize(response);

@@ -98,7 +98,7 @@ export function uploadCall(
 ): Pick<Call<string>, "query" | "raw"> {
   return {
     query: { filename: filename || undefined },
-    raw: uploadBody(source, { type: mimeType, onProgress }),
+    raw: uploadBody(source, mimeType, onProgress),
   };
 }
 
@@ -120,7 +120,7 @@ export async function toUpload(
   const type = mimeType ?? ((data instanceof Blob && data.type) || "application/octet-stream");
   checkMediaType(type);
   const name = filename ?? (data instanceof File ? data.name : undefined);
-  const source = await mediaSource(data, { size, signal: options.signal });
+  const source = await mediaSource(data, size, options.signal);
   return [source, { mimeType: type, filename: name, onProgress }, options];
 }
 

@@ -190,7 +190,7 @@ async function pendingUpload(
   info: FileInfo | undefined,
   { signal }: RequestOptions,
 ): Promise<PendingUpload> {
-  const source = await mediaSource(data, { size: info?.size, signal });
+  const source = await mediaSource(data, info?.size, signal);
   const mimetype = mediaType(data, info);
   return { source, info: { ...(mimetype !== undefined && { mimetype }), size: source.size } };
 }

@@ -190,14 +190,6 @@ const MARKDOWN_LINK = /^\]\((?:https:\/\/matrix\.to\/#\/|matrix:)[^\s()]*\)/;
 const MARK = /\u{E000}(\d{1,2})\u{E001}/gu;
 const ENTITIES: Readonly<Record<string, string>> = { "&amp;": "&", "&lt;": "<", "&gt;": ">", "&quot;": '"' };
 
-/** What a {@link PillText} is made of, beside the text. */
-interface PillTextOptions {
-  /** The text with formatting. Default: there is none, and so no pill. */
-  readonly html?: string;
-  /** The user that reads it: pills of this one are not marked, but written as the ID. */
-  readonly own?: string;
-}
-
 /**
  * A text whose pills are words, whatever the names are that show them.
  *
@@ -210,9 +202,10 @@ export class PillText {
 
   /**
    * @param text What was said, in plain text.
-   * @param options What it says with formatting, and who reads it.
+   * @param html What was said, with formatting. Default: there is none, and so no pill.
+   * @param own The user that reads it: pills of this one are not marked, but written as the ID.
    */
-  constructor(text: string, { html, own }: PillTextOptions = {}) {
+  constructor(text: string, html?: string, own?: string) {
     const pills: Pill[] = [];
     let marked = "";
     let rest = text;

@@ -24,14 +24,6 @@ const NOTHING = (): void => {};
 /** Why a watch ends. An abort without a reason makes one, with a stack. */
 const OVER = "nothing is under way";
 
-/** What a {@link Patience} is made of, beside the clock. */
-interface PatienceOptions {
-  /** How long work may take, in milliseconds. Default: 10 minutes. */
-  readonly limit?: number;
-  /** Hears once of work that has not ended after 30 seconds. Default: nobody does. */
-  readonly slow?: (time: RunTime) => void;
-}
-
 /** Waits for work, but not for ever. One timer is enough for all of it, since all has the same time. */
 export class Patience {
   readonly #clock: Clock;
@@ -46,10 +38,11 @@ export class Patience {
 
   /**
    * @param clock Measures the time.
-   * @param options How long work may take, and who hears that it takes long.
+   * @param limit How long work may take, in milliseconds. Default: 10 minutes.
+   * @param slow Hears once of work that has not ended after 30 seconds. Default: nobody does.
    * @throws {ValueError} If it is no time.
    */
-  constructor(clock: Clock, { limit = LIMIT, slow = NOTHING }: PatienceOptions = {}) {
+  constructor(clock: Clock, limit = LIMIT, slow: (time: RunTime) => void = NOTHING) {
     if (!(limit > 0 && Number.isFinite(limit))) {
       throw new ValueError(
         `Cannot make a bot: handlerTimeout is ${limit}; write it like "30m", or in milliseconds`,

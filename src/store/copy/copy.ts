@@ -189,7 +189,7 @@ export async function importDevice(
     const chunks = await ChunkReader.begin(bytes, key);
     const items = new ItemReader(chunks.read());
     const device = await items.device();
-    const target = await ImportTarget.take(store, [device.mxid, device.deviceId], { clock, signal });
+    const target = await ImportTarget.take(store, [device.mxid, device.deviceId], clock, signal);
     let records = 0;
     let told = 0;
     try {

@@ -149,13 +149,6 @@ export const COPY_LEASE = 60_000;
 const MAX_CHANGES = 500;
 const MAX_BYTES = 500_000;
 
-interface ImportTargetOptions {
-  /** The wall clock. */
-  readonly clock?: Clock;
-  /** Ends it. */
-  readonly signal?: AbortSignal;
-}
-
 /** The device of a store that an import writes to. */
 export class ImportTarget {
   readonly #store: Store;
@@ -185,7 +178,8 @@ export class ImportTarget {
   static async take(
     store: Store,
     prefix: StoreKey,
-    { clock, signal }: ImportTargetOptions,
+    clock?: Clock,
+    signal?: AbortSignal,
   ): Promise<ImportTarget> {
     await assertNotSealed(store);
     await assertFree(store, prefix); // before anything is written

@@ -48,24 +48,12 @@ interface Transaction {
   readonly body: JsonObject;
 }
 
-/** What a sender works with. */
-interface AppserviceSenderOptions {
-  /** The homeserver. */
-  readonly server: SendingServer;
-  /** The application service's. */
-  readonly registration: TestRegistration;
-  /** Reaches it. */
-  readonly fetch: AppserviceFetch;
-  /** Whether a user is one of its own. */
-  readonly hasUser: (userId: string) => boolean;
-}
-
 /** Sends to one application service. */
 export class AppserviceSender {
   readonly #server: SendingServer;
   readonly #registration: TestRegistration;
   readonly #fetch: AppserviceFetch;
-  readonly #hasUser: AppserviceSenderOptions["hasUser"];
+  readonly #hasUser: (userId: string) => boolean;
   readonly #events: Waiting[] = [];
   #ephemeral: JsonObject[] = [];
   #toDevice: JsonObject[] = [];
@@ -77,8 +65,18 @@ export class AppserviceSender {
   #isDown = false;
   #wait = FIRST_WAIT;
 
-  /** @param options What it works with. */
-  constructor({ server, registration, fetch, hasUser }: AppserviceSenderOptions) {
+  /**
+   * @param server The homeserver.
+   * @param registration The application service's.
+   * @param fetch Reaches it.
+   * @param hasUser Whether a user is one of its own.
+   */
+  constructor(
+    server: SendingServer,
+    registration: TestRegistration,
+    fetch: AppserviceFetch,
+    hasUser: (userId: string) => boolean,
+  ) {
     this.#server = server;
     this.#registration = registration;
     this.#fetch = fetch;

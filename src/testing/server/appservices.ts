@@ -55,7 +55,7 @@ class RegisteredAppservice {
   constructor(server: AppserviceServer, registration: TestRegistration, fetch: AppserviceFetch) {
     this.registration = registration;
     this.sender = `@${registration.sender_localpart}:${server.settings.serverName}`;
-    this.pushing = new AppserviceSender({ server, registration, fetch, hasUser: (id) => this.hasUser(id) });
+    this.pushing = new AppserviceSender(server, registration, fetch, (id) => this.hasUser(id));
     for (const list of Object.values(registration.namespaces)) {
       for (const each of list ?? []) this.#expressions.set(each, new RegExp(`^(?:${each.regex})`));
     }

@@ -28,7 +28,7 @@ function stage(shared: "shared" | "alone") {
     session,
     answers,
     asked: () => asked,
-    open: storeOpener({ store, session, shared: shared === "shared" }),
+    open: storeOpener(store, session, shared === "shared"),
     [Symbol.asyncDispose]: () => store.stop(),
   };
 }

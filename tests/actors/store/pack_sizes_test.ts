@@ -80,7 +80,7 @@ Deno.test("Packs that were read are remembered up to a size", async () => {
 
 Deno.test("Packs that were read are remembered up to a number of events", async () => {
   const kv = new CountingStore();
-  const writer = new StoreWriter({ kv });
+  const writer = new StoreWriter(kv);
   await writer.open([], new AbortController().signal);
   const packs = new RoomPacks(writer);
   let count = 0;

@@ -25,7 +25,7 @@ function record(roomId: string, membership: RoomRecord["membership"] = "join"): 
 
 async function stage(...rooms: string[]) {
   const kv = new ReadStore();
-  const writer = new StoreWriter({ kv });
+  const writer = new StoreWriter(kv);
   await writer.open([], new AbortController().signal);
   await writer.commit(rooms.map((roomId) => set(writer.keys.room(roomId as RoomID), record(roomId))));
   const records = new RoomRecords(writer);

@@ -138,7 +138,8 @@ Deno.test("The wait for the device ends with its last caller, and not before", a
   const one = await here.opened("one");
   const store = here.process("two");
   const session = { mxid: "", deviceId: undefined, account: () => Promise.resolve(DEVICE) } as const;
-  const open = storeOpener({ store, session, shared: true });
+  const shared = true;
+  const open = storeOpener(store, session, shared);
   const [first, second] = [new AbortController(), new AbortController()];
   const ends = [first, second].map(({ signal }) => assertRejects(() => open(signal), Error, "enough"));
   await here.clock.tick(1);

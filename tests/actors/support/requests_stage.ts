@@ -53,7 +53,7 @@ export function requestsStage(
   });
   const log = recordingLogger();
   const deliver = ({ recovered }: AnswerOutput): void => void delivered.push(...recovered);
-  const outgoing = new OutgoingRequests({ actor, send, deliver, log });
+  const outgoing = new OutgoingRequests(actor, send, deliver, log);
   return { requests, told, failures, delivered, log, outgoing, asks: () => asks };
 }
 
