@@ -17,9 +17,9 @@ import { set, type StoreWriter } from "./writer.ts";
 const MAX_SIZE = 200_000;
 /** What is nested deeper counts as so large: stores take more time for it. */
 const MAX_DEPTH = 32;
-/** The size of all packs that are remembered, in characters. */
+/** The size of all that is remembered, in characters. */
 const REMEMBERED = 4_000_000;
-/** What a pack counts for there beside its events. */
+/** What a record counts for there beside its events. */
 const EACH = 1_000;
 
 /** Events of a room's state. Of several for the same piece of it, the last one counts. */
@@ -35,11 +35,11 @@ type Part = "members" | "rest";
 const PARTS: readonly Part[] = ["members", "rest"];
 const NONE: Pack = [];
 
-/** Reads and writes packs: lists of events. */
+/** Reads and writes packs: lists of events; and reads single pieces of state. */
 export class RoomPacks {
   readonly #writer: StoreWriter;
-  /** Those that were read last, as they are in the store; empty if a room has none. */
-  readonly #packs = new WeighedCache<string, Pack>(REMEMBERED);
+  /** The records that were read last, as they are in the store, and those that are not there. */
+  readonly #known = new WeighedCache<string, { readonly value: unknown }>(REMEMBERED);
 
   /** @param writer Reads. */
   constructor(writer: StoreWriter) {
@@ -47,39 +47,35 @@ export class RoomPacks {
   }
 
   /**
-   * Reads packs, and with the same read other records.
+   * Reads packs, and with the same read records of single pieces.
    *
    * @param types Rooms and types of state.
    * @returns In the place of each type the pack that has it; empty where there is none.
    */
-  async read<Value>(
+  async read(
     types: readonly Pick<StateQuery, "roomId" | "type">[],
-    others: readonly StoreKey[] = [],
-  ): Promise<{ readonly packs: readonly Pack[]; readonly values: (Value | undefined)[] }> {
-    const names: string[] = [];
-    const found = new Map<string, Pack | undefined>();
-    const places = [...others];
-    for (const { roomId, type } of types) {
-      const key = this.#writer.keys.statePack(roomId, partOf(type));
-      const name = nameOf(key);
-      names.push(name);
-      if (found.has(name)) continue;
-      const known = this.#packs.get(name);
-      if (known === undefined) places.push(key);
-      found.set(name, known);
-    }
-    const values = await this.#writer.getMany<Value | Pack>(places);
-    let next = others.length;
-    for (const [name, known] of found) {
-      if (known !== undefined) continue;
-      const pack = values[next++] as Pack | undefined ?? NONE; // as #change() writes it
-      this.#packs.set(name, pack, EACH + sizeOf(pack));
-      found.set(name, pack);
-    }
+    pieces: readonly StoreKey[] = [],
+  ): Promise<{ readonly packs: readonly Pack[]; readonly values: readonly (StoredState | undefined)[] }> {
+    const packs = types.map(({ roomId, type }) => this.#writer.keys.statePack(roomId, partOf(type)));
+    const values = await this.#read([...pieces, ...packs]);
     return {
-      packs: names.map((name) => found.get(name) ?? NONE),
-      values: values.slice(0, others.length) as (Value | undefined)[],
+      values: values.slice(0, pieces.length) as (StoredState | undefined)[],
+      packs: values.slice(pieces.length).map((pack) => (pack ?? NONE) as Pack), // as #change() writes it
     };
+  }
+
+  /** Records, of which those are read that are not known. */
+  async #read(keys: readonly StoreKey[]): Promise<unknown[]> {
+    const byName = new Map(keys.map((key) => [nameOf(key), key]));
+    const found = new Map(byName.keys().map((name) => [name, this.#known.get(name)]));
+    const missing = [...byName].filter(([name]) => found.get(name) === undefined);
+    const values = await this.#writer.getMany(missing.map(([, key]) => key));
+    for (const [index, [name]] of missing.entries()) {
+      const record = { value: values[index] };
+      this.#known.set(name, record, EACH + sizeOf(record.value));
+      found.set(name, record);
+    }
+    return keys.map((key) => found.get(nameOf(key))?.value);
   }
 
   /** What the packs of a room have of a type, or of the same part; without a type, all. */
@@ -119,9 +115,9 @@ export class RoomPacks {
     }
   }
 
-  /** Forgets packs that a commit has changed: the store may have refused one of them. */
+  /** Forgets what a commit has changed: the store may have refused some of it. */
   committed(mutations: readonly StoreMutation[]): void {
-    for (const { key } of mutations) this.#packs.delete(nameOf(key));
+    for (const { key } of mutations) this.#known.delete(nameOf(key));
   }
 
   #change(roomId: RoomID, part: Part, pack: Pack, parts: Parts): StoreMutation {
@@ -176,9 +172,10 @@ function partOf(type: string): Part {
   return type === "m.room.member" ? "members" : "rest";
 }
 
-/** Names a pack by the parts of its key: the part, and the room. */
+/** Names a record of state by the last parts of its key, of which others may have chosen each. */
 function nameOf(key: StoreKey): string {
-  return `${key.at(-1)} ${key.at(-2)}`;
+  const [room, type] = [String(key.at(-3)), String(key.at(-2))];
+  return `${room.length} ${type.length} ${room}${type}${key.at(-1)}`;
 }
 
 /** Of each piece of state the last event: what was replaced may be redacted, and is not stored. */

@@ -66,7 +66,7 @@ export class StoredRoomState implements RoomState {
 
   async getMany(queries: readonly StateQuery[]): Promise<(StoredState | undefined)[]> {
     const { keys } = this.#writer;
-    const { packs, values } = await this.#packs.read<StoredState>(
+    const { packs, values } = await this.#packs.read(
       queries,
       queries.map(({ roomId, type, stateKey }) => keys.state(roomId, type, stateKey)),
     );

@@ -146,3 +146,29 @@ Deno.test("State in memory that replaces other state does not pile up without re
   }
   assert(most <= 101 + 64 + 2, `${most} events wait for a room of 101 pieces`);
 });
+
+Deno.test("A piece of state is read from the store once, until it changes, and so is that there is none", async () => {
+  const kv = new CountingStore();
+  await using here = await stage(kv);
+  await here.commit([]);
+  const getMany = kv.getMany.bind(kv);
+  const reads: string[] = [];
+  kv.getMany = (keys) => {
+    for (const key of keys) reads.push(key.join(" "));
+    return getMany(keys);
+  };
+  const nameIs = async (name: string | undefined) => {
+    for (let times = 0; times < 2; times++) {
+      const found = await here.store.getState({ roomId: ROOM, type: "m.room.name", stateKey: "" });
+      assertEquals(found?.content.name, name);
+    }
+    return reads.splice(0).length;
+  };
+  assertEquals(await nameIs(undefined), 2); // the piece, and the room's pack
+  await here.commit([state("m.room.topic", { topic: "t" })]);
+  assertEquals(await nameIs(undefined), 0);
+  for (const name of ["one", "two"]) {
+    await here.commit([state("m.room.name", { name })]);
+    assertEquals(await nameIs(name), 1);
+  }
+});
