@@ -17,7 +17,7 @@ import type { MegolmSessionRef } from "../../types/checks/room_keys.ts";
 import type { OlmChannels, OlmClaims } from "../olm/olm.ts";
 import { FairRecords, type Transaction } from "../records/mod.ts";
 import type { OutboundSessions } from "../sharing/mod.ts";
-import { type Outbox, RateLimit } from "../requests/requests.ts";
+import { type Outbox, SharedRateLimit } from "../requests/requests.ts";
 
 /** The parts that it needs. */
 export interface KeyAnswersOptions {
@@ -45,8 +45,7 @@ interface Asker {
 interface PendingAnswer extends Asker, MegolmSessionRef {}
 
 const MAX_PENDING = 200;
-const PERIOD_MS = 60 * 60 * 1_000;
-const MAX_PER_DEVICE = 100;
+const PER_DEVICE = { times: 100, periodMs: 60 * 60 * 1_000 };
 const MAX_IN_ALL = 1_000;
 
 /**
@@ -61,15 +60,12 @@ export class KeyAnswers {
     partsOf: ({ userId, deviceId, requestId }) => [userId, deviceId, requestId],
     shareOf: ({ deviceId }) => deviceId,
   });
-  readonly #perDevice: RateLimit;
-  readonly #inAll: RateLimit;
+  readonly #limit: SharedRateLimit;
 
   /** @param options The parts that it needs. */
   constructor(options: KeyAnswersOptions) {
     this.#options = options;
-    const { clock } = options.context;
-    this.#perDevice = new RateLimit(clock, { times: MAX_PER_DEVICE, periodMs: PERIOD_MS });
-    this.#inAll = new RateLimit(clock, { times: MAX_IN_ALL, periodMs: PERIOD_MS });
+    this.#limit = new SharedRateLimit(options.context.clock, PER_DEVICE, MAX_IN_ALL);
   }
 
   /** Reads what an earlier process has left. */
@@ -161,7 +157,7 @@ export class KeyAnswers {
   }
 
   #isAllowed({ userId, deviceId }: PendingAnswer): boolean {
-    return this.#perDevice.take(JSON.stringify([userId, deviceId])) && this.#inAll.take("", userId);
+    return this.#limit.take(JSON.stringify([userId, deviceId]), "", userId);
   }
 }
 

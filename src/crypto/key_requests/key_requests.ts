@@ -31,7 +31,7 @@ import {
   type OlmAnswer,
   tellAsked,
 } from "./key_answers.ts";
-import { RateLimit } from "../requests/requests.ts";
+import { SharedRateLimit } from "../requests/requests.ts";
 import type { CryptoContext } from "../context/context.ts";
 
 export {
@@ -61,8 +61,7 @@ interface KeyRequest extends MegolmSessionRef, AskedDevices {
 }
 
 const LIMIT = 1_000;
-const PERIOD_MS = 10 * 60 * 1_000;
-const MAX_PER_ROOM = 50;
+const PER_ROOM = { times: 50, periodMs: 10 * 60 * 1_000 };
 const MAX_IN_ALL = 500;
 
 /** Requests keys, and answers the requests of others. */
@@ -70,17 +69,14 @@ export class KeyRequests {
   readonly #options: KeyRequestsOptions;
   readonly #answers: KeyAnswers;
   readonly #requests = new FairIndex<KeyRequest>(LIMIT, ({ sender }) => sender);
-  readonly #perRoom: RateLimit;
-  readonly #inAll: RateLimit;
+  readonly #limit: SharedRateLimit;
   #last = 0;
 
   /** @param options The parts that it needs. */
   constructor(options: KeyRequestsOptions) {
     this.#options = options;
     this.#answers = new KeyAnswers(options);
-    const { clock } = options.context;
-    this.#perRoom = new RateLimit(clock, { times: MAX_PER_ROOM, periodMs: PERIOD_MS });
-    this.#inAll = new RateLimit(clock, { times: MAX_IN_ALL, periodMs: PERIOD_MS });
+    this.#limit = new SharedRateLimit(options.context.clock, PER_ROOM, MAX_IN_ALL);
   }
 
   /** Reads what an earlier process has left. */
@@ -106,8 +102,7 @@ export class KeyRequests {
     const known = this.#requests.get(roomId, sessionId);
     if (known !== undefined) return this.#needsFrom(tx, known, index);
     const devices = await devicesToAsk(tx, this.#options);
-    if (devices.length === 0 || !this.#perRoom.take(roomId, sender)) return;
-    if (!this.#inAll.take("", sender)) return;
+    if (devices.length === 0 || !this.#limit.take(roomId, sender)) return;
     const request: KeyRequest = {
       roomId,
       sessionId,

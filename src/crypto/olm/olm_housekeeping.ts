@@ -27,7 +27,7 @@ import type { OlmInbox } from "./olm_inbox.ts";
 import type { OlmPeer, PeerRecord } from "./olm_peer.ts";
 import type { OlmSessions } from "./olm_sessions.ts";
 import { serverOf } from "../../types/identifiers.ts";
-import { RateLimit } from "../requests/requests.ts";
+import { SharedRateLimit } from "../requests/requests.ts";
 
 /** A device that is not in its user's list. */
 export interface UnknownDevice extends OlmPeer {
@@ -229,15 +229,13 @@ export class OlmHousekeeping {
 }
 
 const HOUR_MS = 3_600_000;
-/** How often users are looked up: in all, and each. */
-const LOOKUPS = { times: LOOKUPS_AN_HOUR, periodMs: HOUR_MS };
+/** How often a user is looked up. */
 const LOOKUPS_OF_USER = { times: 1, periodMs: HOUR_MS, names: 10_000 };
 
 /** Looks users up, each once an hour at most: devices can be made up. */
 export class OlmLookUps {
   readonly #devices: FindableDevices;
-  readonly #all: RateLimit;
-  readonly #each: RateLimit;
+  readonly #limit: SharedRateLimit;
 
   /**
    * @param context What the parts share.
@@ -245,14 +243,12 @@ export class OlmLookUps {
    */
   constructor({ clock }: Pick<CryptoContext, "clock">, devices: FindableDevices) {
     this.#devices = devices;
-    this.#all = new RateLimit(clock, LOOKUPS);
-    this.#each = new RateLimit(clock, LOOKUPS_OF_USER);
+    this.#limit = new SharedRateLimit(clock, LOOKUPS_OF_USER, LOOKUPS_AN_HOUR);
   }
 
   /** Looks a user up of whom nothing else need show a device. */
   lookUp(tx: Transaction, userId: UserID): void {
-    if (!this.#each.take(userId) || !this.#all.take("", serverOf(userId))) return;
-    this.#devices.lookUp(tx, userId);
+    if (this.#limit.take(userId, "", serverOf(userId))) this.#devices.lookUp(tx, userId);
   }
 
   /** Looks a user up who is followed, if no change was announced that has yet to be asked about. */

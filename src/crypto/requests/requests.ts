@@ -14,7 +14,7 @@ import type { JsonObject } from "../../types/json.ts";
 import { type RecordKey, recordKey, type Transaction } from "../records/mod.ts";
 import { LoneFailures, type ServerSigns } from "./retries.ts";
 
-export { LoneFailures, RateLimit, Retries, type ServerSigns } from "./retries.ts";
+export { LoneFailures, RateLimit, Retries, type ServerSigns, SharedRateLimit } from "./retries.ts";
 
 /** Contents for devices, by user and device. */
 export type DeviceMessages = Readonly<Record<string, Readonly<Record<string, JsonObject>>>>;

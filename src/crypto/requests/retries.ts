@@ -181,3 +181,30 @@ export class RateLimit {
     }
   }
 }
+
+/** Two limits: how often each name may be used, and how often all of them together. */
+export class SharedRateLimit {
+  readonly #each: RateLimit;
+  readonly #all: RateLimit;
+
+  /**
+   * @param clock The wall clock.
+   * @param each The limits of each name.
+   * @param timesInAll How often names may be used in a period of the same length.
+   */
+  constructor(clock: Clock, each: RateLimitOptions, timesInAll: number) {
+    this.#each = new RateLimit(clock, each);
+    this.#all = new RateLimit(clock, { times: timesInAll, periodMs: each.periodMs });
+  }
+
+  /**
+   * Whether it may be done once more; if so, it counts as done.
+   *
+   * @param name For what.
+   * @param share The share of the name. Default: it is not shared.
+   * @param shareInAll The share of all that is done. Default: that of the name.
+   */
+  take(name: string, share = "", shareInAll = share): boolean {
+    return this.#each.take(name, share) && this.#all.take("", shareInAll);
+  }
+}

@@ -21,7 +21,7 @@ import type { ToDeviceEvent } from "../../types/events/event.ts";
 import { isOpaqueId } from "../../types/identifiers.ts";
 import type { DeviceID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
-import { type Outbox, RateLimit } from "../requests/requests.ts";
+import { type Outbox, SharedRateLimit } from "../requests/requests.ts";
 
 /** Which device asks, and how the request is called. */
 interface Asker {
@@ -41,7 +41,8 @@ const MAX_PENDING = 40;
 /** How long they wait, in milliseconds: as long as one asks after it was verified. */
 const PENDING_TIME = 15 * 60_000;
 /** How often a device is answered an hour, and all together. */
-const MAX_PER_DEVICE = 20, MAX_IN_ALL = 100, PERIOD_MS = 3_600_000;
+const PER_DEVICE = { times: 20, periodMs: 3_600_000 };
+const MAX_IN_ALL = 100;
 
 /** Answers requests for secrets. */
 export class SecretAnswers {
@@ -50,8 +51,7 @@ export class SecretAnswers {
     limit: MAX_PENDING,
     partsOf: ({ deviceId, requestId }) => [deviceId, requestId],
   });
-  readonly #perDevice: RateLimit;
-  readonly #inAll: RateLimit;
+  readonly #limit: SharedRateLimit;
 
   /** @param options The parts that it needs. */
   constructor(options: {
@@ -67,9 +67,7 @@ export class SecretAnswers {
     readonly backup: Pick<KeyBackup, "used">;
   }) {
     this.#options = options;
-    const { clock } = options.context;
-    this.#perDevice = new RateLimit(clock, { times: MAX_PER_DEVICE, periodMs: PERIOD_MS });
-    this.#inAll = new RateLimit(clock, { times: MAX_IN_ALL, periodMs: PERIOD_MS });
+    this.#limit = new SharedRateLimit(options.context.clock, PER_DEVICE, MAX_IN_ALL);
   }
 
   /** Reads what an earlier process has left. */
@@ -113,7 +111,7 @@ export class SecretAnswers {
       this.#pending.set(tx, asked);
       return await olm.claims.want(tx, [device]);
     }
-    if (!this.#perDevice.take(deviceId) || !this.#inAll.take("")) {
+    if (!this.#limit.take(deviceId)) {
       return log.warn("A device asks for too many secrets", { deviceId });
     }
     log.info("Sent a secret to another own device that is verified", { deviceId, name });

@@ -151,6 +151,17 @@ const STATE: Shapes<StateContents> = {
   "m.space.parent": state.spaceParent,
 };
 
+/** Those that a verification sends into a room and to devices alike. */
+const VERIFICATION = {
+  "m.key.verification.accept": device.verificationAccept,
+  "m.key.verification.cancel": device.verificationCancel,
+  "m.key.verification.done": device.verificationDone,
+  "m.key.verification.key": device.verificationKey,
+  "m.key.verification.mac": device.verificationMac,
+  "m.key.verification.ready": device.verificationReady,
+  "m.key.verification.start": device.verificationStart,
+} as const;
+
 const MESSAGE: Shapes<MessageContents> = {
   "m.call.answer": callAnswer,
   "m.call.candidates": callCandidates,
@@ -160,13 +171,7 @@ const MESSAGE: Shapes<MessageContents> = {
   "m.call.reject": callReject,
   "m.call.sdp_stream_metadata_changed": callStreams,
   "m.call.select_answer": callSelectAnswer,
-  "m.key.verification.accept": device.verificationAccept,
-  "m.key.verification.cancel": device.verificationCancel,
-  "m.key.verification.done": device.verificationDone,
-  "m.key.verification.key": device.verificationKey,
-  "m.key.verification.mac": device.verificationMac,
-  "m.key.verification.ready": device.verificationReady,
-  "m.key.verification.start": device.verificationStart,
+  ...VERIFICATION,
   "m.reaction": message.reaction,
   "m.room.encrypted": message.megolmEncrypted,
   "m.room.message": message.roomMessage,
@@ -203,14 +208,8 @@ const ACCOUNT_DATA: Shapes<AccountDataContents> = {
 const TO_DEVICE: Shapes<ToDeviceContents> = {
   "m.dummy": device.dummy,
   "m.forwarded_room_key": device.forwardedRoomKey,
-  "m.key.verification.accept": device.verificationAccept,
-  "m.key.verification.cancel": device.verificationCancel,
-  "m.key.verification.done": device.verificationDone,
-  "m.key.verification.key": device.verificationKey,
-  "m.key.verification.mac": device.verificationMac,
-  "m.key.verification.ready": device.verificationReady,
+  ...VERIFICATION,
   "m.key.verification.request": device.verificationRequest,
-  "m.key.verification.start": device.verificationStart,
   "m.room.encrypted": device.olmEncrypted,
   "m.room_key": device.roomKey,
   "m.room_key.withheld": device.roomKeyWithheld,
