@@ -49,6 +49,11 @@ const PATIENCE = 30_000;
 /** How many transactions are removed at once. */
 const REMOVED_AT_ONCE = 500;
 
+/** Makes a change of what the inbox is, or says what there is in place of one. */
+type Change<Result> = (
+  head: Head,
+) => Result | { readonly head: Head; readonly mutations: readonly StoreMutation[] };
+
 /** What became of a transaction: kept, there already, or there is no room for it. */
 type Arrival = "new" | "known" | "full";
 
@@ -162,36 +167,33 @@ export class Inbox {
     return this.#arrival.promise;
   }
 
-  #change<Result>(
-    make: (head: Head) => Result | { readonly head: Head; readonly mutations: readonly StoreMutation[] },
-  ): Promise<Result | { readonly head: Head }> {
-    return this.#changes.take(() => this.#inTime((isLate) => this.#commit(make, isLate)));
-  }
-
   /**
-   * Waits for a change, but not for ever. One that takes effect later is one that another process has
-   * made: what comes after it checks the head.
+   * Makes a change after those before it, and waits for it, but not for ever. One that takes effect later is one
+   * that another process has made: what comes after it checks the head.
    */
-  async #inTime<Result>(change: (isLate: () => boolean) => Promise<Result>): Promise<Result> {
-    let isLate = false;
-    const { promise: late, reject } = Promise.withResolvers<never>();
-    const cancel = alarm(this.#clock, PATIENCE, () => {
-      isLate = true;
-      reject(new StoreError(`Cannot keep a transaction: the store has not answered within ${PATIENCE} ms`));
+  #change<Result>(make: Change<Result>): Promise<Result | { readonly head: Head }> {
+    return this.#changes.take(async () => {
+      const ending = new AbortController();
+      const { promise: late, reject } = Promise.withResolvers<never>();
+      const cancel = alarm(this.#clock, PATIENCE, () => {
+        ending.abort();
+        reject(new StoreError(`Cannot keep a transaction: the store has not answered within ${PATIENCE} ms`));
+      });
+      try {
+        return await Promise.race([this.#commit(make, ending.signal), late]);
+      } finally {
+        cancel();
+      }
     });
-    try {
-      return await Promise.race([change(() => isLate), late]);
-    } finally {
-      cancel();
-    }
   }
 
+  /** @param ended Aborted when nobody waits for it any more. */
   async #commit<Result>(
-    make: (head: Head) => Result | { readonly head: Head; readonly mutations: readonly StoreMutation[] },
-    isLate: () => boolean,
+    make: Change<Result>,
+    ended: AbortSignal,
   ): Promise<Result | { readonly head: Head }> {
     const key = [...this.#prefix, "head"];
-    for (let tries = 0; tries < TRIES && !isLate(); tries++) {
+    for (let tries = 0; tries < TRIES && !ended.aborted; tries++) {
       const [head, versionstamp] = await this.#head();
       const made = make(head);
       if (typeof made !== "object" || made === null || !("mutations" in made)) return made as Result;
