@@ -179,7 +179,7 @@ export function deviceOf(
 }
 
 /**
- * How all requests of an application service are made.
+ * Makes the transport of all requests of an application service.
  *
  * @throws {ValueError} If there is no homeserver.
  */

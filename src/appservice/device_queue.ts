@@ -75,7 +75,7 @@ export class DeviceQueue {
   }
 }
 
-/** What is sent to the device that a transport acts as. */
+/** Makes the queue of the device that a transport acts as. */
 export function deviceQueue(http: HTTPAPI): DeviceQueue {
   return new DeviceQueue(syncAPI(new Session(http)).sync);
 }

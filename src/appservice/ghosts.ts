@@ -58,7 +58,7 @@ export class Ghosts {
     this.#deviceId = deviceId;
   }
 
-  /** What has to be done before a request of a user. */
+  /** Does what a request of a user needs before. */
   prepare(userId: UserID): Prepare {
     return async (operation, { roomId }, options) => {
       const { asUserId: acting = userId } = options;
@@ -195,8 +195,8 @@ const HOLDS: Readonly<Record<keyof EncryptionOptions, boolean>> = {
 };
 
 /**
- * How a user encrypts: as the own user, with an identity of its own where that one has a recovery key.
- * Keys of rooms are not backed up: nobody reads with the device.
+ * Returns the options by which a user encrypts: as the own user, with an identity of its own where that one
+ * has a recovery key. Keys of rooms are not backed up: nobody reads with the device.
  */
 export function ghostEncryption(
   encryption: ClientOptions["encryption"],

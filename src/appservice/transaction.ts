@@ -150,7 +150,7 @@ export function syncResponseOf(
   };
 }
 
-/** Whose devices have changed in the end. */
+/** Merges lists of the users whose devices have changed. */
 function mergedLists(all: readonly JsonObject[]): JsonObject {
   const changed = new Set<unknown>();
   const left = new Set<unknown>();

@@ -68,7 +68,7 @@ export function noteCallSite(error: unknown, site: CallSite): void {
   if (error instanceof Error && !sites.has(error)) sites.set(error, site);
 }
 
-/** Where an error comes from in the application; undefined: that is not known. */
+/** Finds the line of the application that an error comes from; undefined: that is not known. */
 export function placeOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   const found = [error.stack, sites.get(error)?.stack].flatMap(framesOf).find((frame) => !isOwn(frame));

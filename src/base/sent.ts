@@ -192,7 +192,7 @@ function unescaped(text: string): string {
   );
 }
 
-/** What a value may show; all that can't be told counts as nothing. */
+/** Returns what a value may show; all that can't be told counts as nothing. */
 function asText(value: unknown): string {
   try {
     return typeof value === "string" ? value : JSON.stringify(value) ?? "";

@@ -65,7 +65,7 @@ export function failed(span: Span, error: unknown): void {
   span.setAttribute("error.type", errorType(error));
 }
 
-/** What kind of error was thrown: an error's code, or else its name. */
+/** Returns the kind of an error: its code, or else its name. */
 export function errorType(error: unknown): string {
   if (!(error instanceof Error)) return "unknown";
   const { code } = error as { readonly code?: unknown };

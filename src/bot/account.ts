@@ -51,7 +51,7 @@ export interface BotClient {
 const MAX_RETRIES = 15;
 
 /**
- * What a bot acts with.
+ * Makes what a bot acts with.
  *
  * @throws {ValueError} If an option can't be used.
  */

@@ -138,7 +138,7 @@ export class CommandFinder {
     return mayUse ? await find() : undefined;
   }
 
-  /** What a message asks for: after the prefix, a mention of the bot, or in a direct chat. */
+  /** Finds what a message asks for: after the prefix, a mention of the bot, or in a direct chat. */
   #asked(update: Update): Soon<Asked | undefined> {
     const { client, prefix } = this.#kit;
     const { formatted_body: html } = update.event.content as { formatted_body?: unknown };

@@ -43,7 +43,7 @@ export function optionsFromProcess(given: BotOptions | Record<never, never>): Bo
 }
 
 /**
- * What the environment says of a bot.
+ * Reads a bot's options from the environment.
  *
  * Without a store that outlives the process a token's device would lose its keys with every start:
  * there is no encryption then, unless a recovery key is given.
@@ -96,7 +96,7 @@ export function optionsFromEnv(
   };
 }
 
-/** What the bot logs to, if that is said. */
+/** Makes the bot's logger, if the environment says which. */
 function logOf(format: string | undefined): Pick<BotOptions, "log"> {
   if (format === undefined || format === "text") return {};
   if (format === "json") return { log: consoleLogger({ format }) };
@@ -109,7 +109,7 @@ function warnOfOthers(paths: readonly string[], { log = consoleLogger() }: Pick<
   if (warning !== undefined && log !== false) log.warn(warning);
 }
 
-/** How the bot encrypts: with the recovery key of the environment, which the first start may make. */
+/** Reads how the bot encrypts: with the recovery key of the environment, which the first start may make. */
 function encryptionOf(
   value: Read,
   { encryption: wanted }: Partial<BotOptions>,

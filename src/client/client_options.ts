@@ -160,7 +160,7 @@ export interface ClientOptions extends Omit<HTTPAPIOptions, "baseUrl"> {
 }
 
 /**
- * How the device is taken in the store; undefined if the client has one for itself, which needs no
+ * Returns how the device is taken in the store; undefined if the client has one for itself, which needs no
  * lease.
  *
  * @throws {ValueError} If it can't be taken so.
@@ -177,7 +177,7 @@ export function leaseOptions({ store, lease = {} }: ClientOptions): ClientLeaseO
 }
 
 /**
- * What the transport of a client is made of.
+ * Returns the options of a client's transport.
  *
  * @throws {ValueError} If there is no homeserver, nor a user to find it by.
  */
@@ -199,7 +199,7 @@ export function httpOptions({ mxid, ...options }: ClientOptions): HTTPAPIOptions
 }
 
 /**
- * How the client is woken; undefined: it is not.
+ * Reads how the client is woken; undefined: it is not.
  *
  * @throws {ValueError} If the secret is too short, or the time is out of range.
  */
@@ -217,7 +217,7 @@ export function wakeOptions({ wake }: ClientOptions): WakeOptions | undefined {
   );
 }
 
-/** What was chosen about end-to-end encryption; undefined if there is to be none. */
+/** Reads what was chosen about end-to-end encryption; undefined if there is to be none. */
 export function encryptionOptions(
   { encryption, mxid }: ClientOptions,
 ): EncryptionOptions | undefined {

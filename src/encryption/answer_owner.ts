@@ -145,12 +145,12 @@ const NO = ["no", "n"];
 /** A yes to nothing: a server could have held it back from another time. */
 const BARE = ["yes", "y", "ok"];
 
-/** What is said, however it is written: emoji with the selectors of how they are shown, or without. */
+/** Reads what is said, however it is written: emoji with the selectors of how they are shown, or without. */
 function wordsOf(text: string): string {
   return text.replaceAll(/[\uFE0E\uFE0F]/g, "").trim().toLowerCase().split(/\s+/).join(" ");
 }
 
-/** Why no word of an owner would count; undefined: one does. */
+/** Says why no word of an owner would count; undefined: one does. */
 async function unheard(client: AnsweringClient, userId: UserID): Promise<string | undefined> {
   if (userId === client.mxid) return "the own account's devices are verified by it; give a confirm";
   if (!await isReset(client, userId)) return undefined;

@@ -136,7 +136,7 @@ export interface OwnerVerificationOptions {
   ) => boolean | Promise<boolean>;
 }
 
-/** What the device is verified with when it starts; undefined: it is not. */
+/** Returns what the device is verified with when it starts; undefined: it is not. */
 export function verificationOptions(options: EncryptionOptions): EnsureVerifiedOptions | undefined {
   const { recoveryKey, passphrase, onRecoveryKey, ...rest } = options;
   const { password, authentication, backup, dehydratedDevice } = rest;

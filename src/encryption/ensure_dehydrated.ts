@@ -136,7 +136,7 @@ async function renewKey(actor: ActorRef<CryptoHandlers>, storage: SecretKeeper):
   await actor.pickleKeyRenewed();
 }
 
-/** What is stored as the key; undefined: nothing for this key of the storage. */
+/** Reads what is stored as the key; undefined: nothing for this key of the storage. */
 async function storedKey(storage: SecretKeeper): Promise<string | undefined> {
   for (const name of PICKLE_KEY_SECRETS) {
     const secret = await secretOf(storage, name);

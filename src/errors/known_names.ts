@@ -123,7 +123,7 @@ export function nearestName(
   return near[0]?.each;
 }
 
-/** How many characters have to be put in, taken out or changed (Levenshtein). */
+/** Counts the characters that have to be put in, taken out or changed (Levenshtein). */
 function distanceOf(one: string, other: string): number {
   let row = Array.from({ length: other.length + 1 }, (_, index) => index);
   for (let i = 1; i <= one.length; i++) {

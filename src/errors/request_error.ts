@@ -138,7 +138,7 @@ export class AuthenticationNeededError extends MatrixRequestError {
   }
 }
 
-/** What the homeserver requires, if an answer is such a challenge. */
+/** Reads what the homeserver requires, if an answer is such a challenge. */
 export function challengeIn(
   { status, body }: Pick<RequestErrorInit, "status" | "body">,
 ): AuthenticationResponse | undefined {

@@ -72,7 +72,10 @@ export class AuthorizationServer {
     });
   }
 
-  /** Where a user agrees to a login by authorization code, and what the response is checked with. */
+  /**
+   * Makes the address at which a user agrees to a login by authorization code, and what the response is
+   * checked with.
+   */
   async authorizationUrl(scope: string, redirectUri: string): Promise<Authorization> {
     const library = await import("oauth4webapi");
     const [state, verifier] = [library.generateRandomState(), library.generateRandomCodeVerifier()];

@@ -60,7 +60,7 @@ export function boundedFetch(send: typeof fetch, clock: Clock, request: string):
   };
 }
 
-/** What of a form authorises somebody. */
+/** Returns those parts of a form that authorise somebody. */
 function secretsIn(body: BodyInit | null | undefined): readonly string[] {
   if (!(body instanceof URLSearchParams)) return [];
   return [...body].filter(([name]) => SECRETS.includes(name)).map(([, value]) => value);

@@ -76,7 +76,7 @@ export function homeserver(
   });
 }
 
-/** How requests to the authorization server are sent. */
+/** Makes the transport of requests to the authorization server. */
 export function transportOf({ fetch: send, clock = systemClock }: OAuthServerOptions): Transport {
   return { fetch: send ?? ((input, init) => fetch(input, init)), clock };
 }

@@ -89,7 +89,7 @@ export class KeptSession {
     }
   }
 
-  /** What is kept; undefined: there is no such session any more. */
+  /** Reads what is kept; undefined: there is no such session any more. */
   async read(): Promise<KeptRecord | undefined> {
     const kept = await this.#entry();
     return kept?.value.deviceId === this.#deviceId ? kept : undefined; // else it is that of a new login
@@ -116,7 +116,7 @@ export class KeptSession {
     }
   }
 
-  /** What is kept, once no other process refreshes it. */
+  /** Reads what is kept, once no other process refreshes it. */
   async settled(): Promise<KeptRecord | undefined> {
     const waits = this.#waiter();
     for (;;) {

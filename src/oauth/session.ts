@@ -157,7 +157,9 @@ export class OAuthSession {
     };
   }
 
-  /** What a client goes on with: its token as it is, while that lives and the server can't be reached. */
+  /**
+   * Finds what a client goes on with: its token as it is, while that lives and the server can't be reached.
+   */
   async #find({ tokens: { accessToken }, end }: EndedTokens): Promise<Tokens | undefined> {
     try {
       return await this.renew(accessToken);

@@ -99,7 +99,7 @@ export class Redaction {
     this.#names.set(id, name);
   }
 
-  /** What an ID is called. */
+  /** Returns the new name of an ID. */
   id(id: string): string {
     const known = this.#names.get(id);
     if (known !== undefined) return known;
@@ -248,7 +248,7 @@ function unusedName(name: string, members: ReadonlyMap<string, unknown>): string
   return own;
 }
 
-/** What the name of a member that is no ID is called. */
+/** Returns the new name of a member that is no ID. */
 function keyOf(key: string): string {
   if (KNOWN_KEY.test(key)) return key;
   return KEY.test(key) ? key.replace(/\d/g, "0") : shapeOf(key);

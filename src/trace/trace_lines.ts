@@ -136,7 +136,7 @@ export function membersAtStart(
   return members;
 }
 
-/** Who makes the room: the user with the highest power level, or any. */
+/** Returns who makes the room: the user with the highest power level, or any. */
 export function ownerOf(state: readonly TraceState[], members: ReadonlySet<string>): string {
   const users = state.find(({ type }) => type === "m.room.power_levels")?.content.users;
   const levels = isJsonObject(users) ? users : {};

@@ -205,7 +205,7 @@ export function matchesGlob(pattern: string, value: unknown, { words = false } =
   return from !== undefined && find(tail, text, from, (at) => ends(at + tail.length)) !== undefined;
 }
 
-/** Where a part of a glob ends for the first time, at a place that fits; undefined: nowhere. */
+/** Finds the first end of a part of a glob, at a place that fits; undefined: nowhere. */
 function find(part: string, text: string, from: number, fits: (at: number) => boolean): number | undefined {
   const isPlain = !part.includes("?");
   for (let at = from; at + part.length <= text.length; at++) {

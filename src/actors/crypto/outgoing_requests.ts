@@ -118,7 +118,7 @@ export class OutgoingRequests {
     return { ended: queue.ended - before, failure };
   }
 
-  /** Why the last request of a kind failed, if none has been answered since. */
+  /** Returns the failure of the last request of a kind, if none has been answered since. */
   lastFailure(kind: EngineRequest["kind"]): unknown {
     return this.#queue(queueNameOf(kind)).last;
   }

@@ -155,7 +155,7 @@ export function isDueToRequest(status: number): boolean {
   return status >= 400 && status !== 401 && status !== 429;
 }
 
-/** What a request failed with, in the words of the engine. */
+/** Puts the failure of a request into the words of the engine. */
 export function failureOf(error: unknown): RequestFailure {
   if (error instanceof MatrixRequestError) {
     const { errcode, message, body } = error;

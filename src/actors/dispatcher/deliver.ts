@@ -114,7 +114,7 @@ export class Deliverer {
     this.#settledBefore = new Set(names);
   }
 
-  /** What settles is not recorded any more: no handler begins that will be called again. */
+  /** Ends the records of what settles: no handler begins that will be called again. */
   endRecords(): void {
     this.#records = false;
   }
@@ -360,13 +360,13 @@ function traced(
     telemetry.handled({ by: "client", type, data, clock }, () => (handler as Handler)(...given));
 }
 
-/** Where data came from. */
+/** Returns where data came from. */
 function sourceOf(data: Delivered): SyncStream {
   const { source } = data as { readonly source?: unknown };
   return typeof source === "number" ? source : SyncStream.INTERNAL;
 }
 
-/** What to log of a failure. */
+/** Returns what to log of a failure. */
 function logged(data: Delivered, error: unknown, call?: HandlerCall): Record<string, unknown> {
   const { type, room_id: room, sender, event_id: eventId }: Partial<Record<string, unknown>> = { ...data };
   return {

@@ -129,7 +129,7 @@ const MAX_TEXT = 250;
 export const SESSIONS = "session";
 
 /**
- * Where the session of an event is kept, relative to the account's keys.
+ * Returns the key of an event's session, relative to the account's keys.
  *
  * @returns Undefined if the event has none.
  * @throws {ValueError} If a function of the application's makes a text that is no key.
@@ -167,7 +167,7 @@ function threadOf(content: unknown): string {
 }
 
 /**
- * Where the session of a key is kept, relative to the account's keys.
+ * Returns the store's key of a session, relative to the account's keys.
  *
  * @throws {ValueError} If the definition has no such sessions.
  */

@@ -84,7 +84,7 @@ export class SessionContext<State extends object> extends DescribedContext imple
   }
 
   /**
-   * What the handler did with it.
+   * Returns what the handler did with it.
    *
    * @throws {ValueError} If it is not plain data any more.
    */

@@ -128,7 +128,7 @@ export async function unwrapped<T>(asked: Promise<T>): Promise<T> {
   }
 }
 
-/** Why an actor failed, if that is an error for callers. */
+/** Returns the error of an actor that has failed, if callers may get it. */
 export function reasonOf(error: unknown): unknown {
   return error instanceof ActorError && error.cause instanceof MatrixError ? error.cause : error;
 }

@@ -1,6 +1,6 @@
 /**
- * The pieces of a room's state, of each type and state key the last event; and packs, most of it in two records. A first sync brings the state of all rooms, and a
- * record for each event would take most of its time.
+ * The pieces of a room's state, of each type and state key the last event; and packs, most of it in two records.
+ * A first sync brings the state of all rooms, and a record for each event would take most of its time.
  *
  * @module
  */
@@ -78,7 +78,7 @@ export class RoomPacks {
     return keys.map((key) => found.get(nameOf(key))?.value);
   }
 
-  /** What the packs of a room have of a type, or of the same part; without a type, all. */
+  /** Reads what the packs of a room have of a type, or of the same part; without a type, all. */
   async get(roomId: RoomID, type?: string): Promise<Pack> {
     const types = type === undefined ? ["m.room.member", ""] : [type];
     const { packs } = await this.read(types.map((each) => ({ roomId, type: each })));

@@ -49,12 +49,12 @@ export interface QuarantineRecord {
  */
 const WAITS = [10_000, 60_000, 600_000, 3_600_000, 21_600_000, 86_400_000] as const;
 
-/** When it is tried next, in milliseconds since the epoch. */
+/** Returns the time of the next try, in milliseconds since the epoch. */
 export function nextTry({ tries, waitsFrom }: Pick<QuarantineRecord, "tries" | "waitsFrom">): number {
   return waitsFrom + (WAITS[tries] ?? WAITS[5]);
 }
 
-/** What applications see of it. */
+/** Returns what applications see of it. */
 export function told(record: QuarantineRecord): EventQuarantined {
   const { id, type, attempts, since } = record;
   const { data } = deliveryOf(record);
@@ -65,13 +65,13 @@ export function told(record: QuarantineRecord): EventQuarantined {
 /** What a record says of what is to be delivered. */
 type KeptDelivery = Pick<QuarantineRecord, "type" | "data" | "encryptions">;
 
-/** What is kept of what is to be delivered: plain data. */
+/** Packs a delivery for the store, as plain data. */
 export function keptOf({ type, data }: AnyDelivery): KeptDelivery {
   if (type !== "UNDECRYPTABLE") return { type, data, encryptions: encryptionsOf(data) };
   return { type, data: { ...data, reason: data.reason.message as never } }; // made an error again when it is delivered
 }
 
-/** What is to be delivered, of what is kept. */
+/** Unpacks a delivery that the store has kept. */
 export function deliveryOf({ type, data, encryptions = {} }: KeptDelivery): AnyDelivery {
   if (type !== "UNDECRYPTABLE") return { type, data: noteEncryption(data, encryptions) } as AnyDelivery; // as it was put in
   const { reason, ...rest } = data as unknown as JsonObject;

@@ -32,7 +32,7 @@ type RedactedChange = Pick<RoomChange, "roomId" | "state" | "redactions">;
 interface Redactions {
   /** The events that they name. */
   readonly ids: ReadonlySet<EventID | undefined>;
-  /** What is left of an event; undefined if it is not redacted. */
+  /** Returns what is left of an event; undefined if it is not redacted. */
   from(event: StoredState): StoredState | undefined;
 }
 
@@ -93,7 +93,7 @@ export class RedactableState implements RoomState {
     return redacted;
   }
 
-  /** What a response redacts of a room; undefined if nothing. */
+  /** Returns what a response redacts of a room; undefined if nothing. */
   async #redactionsOf({ roomId, state, redactions }: RedactedChange): Promise<Redactions | undefined> {
     if (redactions === undefined) return undefined;
     const create = state.findLast((event) => nameOf(event) === CREATE) ??

@@ -60,7 +60,7 @@ export function factsOf(events: readonly StoredState[], asState = false): RoomFa
   };
 }
 
-/** What a member event says its user was to the room before, if it says so. */
+/** Reads what a member event says its user was to the room before, if it says so. */
 export function prevMembership({ unsigned }: StateEvent | StrippedStateEvent): Membership | undefined {
   return isJsonObject(unsigned?.prev_content) ? membershipIn({ content: unsigned.prev_content }) : undefined;
 }
@@ -133,7 +133,10 @@ export function nextRecord(
 
 const NO_MEMBERS: FormerRoom["members"] = new Map();
 
-/** What was known of a room; by which event it became encrypted, only if that may come again unhandled. */
+/**
+ * Returns what was known of a room; by which event it became encrypted, only if that may come again
+ * unhandled.
+ */
 export function formerRoom(
   { membership, encryption, encryptedBy }: RoomRecord,
   members: FormerRoom["members"] = NO_MEMBERS,

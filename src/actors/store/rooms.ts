@@ -74,12 +74,12 @@ export class StoreRooms {
     this.#records = new RoomRecords(writer);
   }
 
-  /** What is known of a room beside its state. */
+  /** Returns what is known of a room beside its state. */
   async room(roomId: RoomID): Promise<RoomRecord | undefined> {
     return await this.#records.get(roomId);
   }
 
-  /** What the Syncer remembers of rooms. */
+  /** Returns what the Syncer remembers of rooms. */
   async remembered(roomIds: readonly RoomID[]): Promise<RememberedRoom[]> {
     if (roomIds.some((roomId) => this.#changing.has(roomId))) await this.#writer.settled;
     const records = await this.#records.getMany(roomIds);

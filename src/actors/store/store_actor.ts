@@ -269,12 +269,12 @@ export class StoreHandlers implements AsyncDisposable {
     this.#rooms.reads.end(read);
   }
 
-  /** What is known of a room beside its state. */
+  /** Returns what is known of a room beside its state. */
   room(roomId: RoomID): Turn<RoomRecord | undefined> {
     return this.#after(() => this.#rooms.room(roomId));
   }
 
-  /** What is to be remembered of rooms, in the order of the rooms. */
+  /** Returns what is to be remembered of rooms, in the order of the rooms. */
   async remembered(roomIds: readonly RoomID[]): Promise<RememberedRoom[]> {
     await this.#position.get(); // which loads what was shown
     return await this.#rooms.remembered(roomIds);

@@ -94,12 +94,12 @@ export async function throwExplained(
   throw error;
 }
 
-/** What to call in place of a login. */
+/** Returns what to call in place of a login. */
 export function otherLogin(): string {
   return "call loginByDeviceCode() of @greenroom/matrix/oauth";
 }
 
-/** Where to end all sessions. */
+/** Returns the page on which to end all sessions. */
 export function accountPage(metadata: unknown): string {
   const { account_management_uri: page } = metadata as { account_management_uri?: unknown };
   const where = typeof page === "string" && URL.canParse(page) ? ` at ${new URL(page).href}` : "";

@@ -97,7 +97,7 @@ export class Deadline {
   }
 
   /**
-   * What a request under this watch fails with.
+   * Returns the error that a request under this watch fails with.
    *
    * @param error What was thrown.
    * @param request Names the request.
@@ -353,7 +353,7 @@ export function letGo(body: { cancel(): Promise<void> } | null | undefined): voi
 }
 
 /**
- * How long the body is going to be, in bytes; undefined if the answer does not say, or packs it.
+ * Returns the announced length of the body, in bytes; undefined if the answer does not say, or packs it.
  */
 export function announcedSize({ headers }: Response): number | undefined {
   const length = headers.get("content-length");

@@ -210,7 +210,7 @@ async function refusal(request: Exchange, answer: Answer): Promise<MatrixError> 
 }
 
 /**
- * How long an answer asks to wait, in milliseconds: its `Retry-After` header first,
+ * Reads how long an answer asks to wait, in milliseconds: its `Retry-After` header first,
  * `retry_after_ms` of its body second.
  */
 export function retryAfter(header: string | null, inBody: unknown, now: number): number | undefined {
@@ -222,7 +222,7 @@ export function retryAfter(header: string | null, inBody: unknown, now: number):
   return typeof inBody === "number" && inBody >= 0 ? inBody : undefined;
 }
 
-/** How large a body is, as far as that is known. */
+/** Returns the size of a body, as far as it is known. */
 function sizeOf({ json, raw }: Exchange): string {
   const size = raw?.size ?? (json === undefined ? undefined : new TextEncoder().encode(json).length);
   return size === undefined ? "" : ` (${size} bytes)`;
@@ -241,14 +241,14 @@ export interface ServerTime {
 /** So far the clocks may be apart, in milliseconds. */
 const MAX_SKEW = 60_000;
 
-/** When a server has made a response; undefined: it does not say, or a cache has answered. */
+/** Reads when a server has made a response; undefined: it does not say, or a cache has answered. */
 export function timeOf({ headers }: Pick<Response, "headers">): number | undefined {
   if (Number(headers.get("age") ?? 0) !== 0) return undefined;
   const shown = Date.parse(headers.get("date") ?? "");
   return Number.isFinite(shown) ? shown : undefined;
 }
 
-/** How far the server's clock is ahead of the own one at the least, in milliseconds. */
+/** Returns how far the server's clock is ahead of the own one at the least, in milliseconds. */
 export function skewOf({ shown, before, after }: ServerTime): number {
   if (shown < before - 1_000) return shown - before; // it counts seconds
   return Math.max(0, shown - after);

@@ -126,7 +126,7 @@ export class Session {
     return user_id;
   }
 
-  /** What the homeserver supports, requested again and kept. */
+  /** Requests again what the homeserver supports, and keeps it. */
   async versions(options?: RequestOptions): Promise<VersionsResponse> {
     const epoch = this.#epoch;
     const found = await this.http[CALL](versions, { path: {} }, options);
@@ -242,7 +242,7 @@ function otherUser(mxid: UserID, owner: UserID): DeviceConflictError {
 const NOT_FOUND = new Set([404, 405, 410]);
 
 /**
- * What a failure means for a client that begins.
+ * Says what a failure means for a client that begins.
  *
  * @param error Why a request failed.
  * @param session Who asked.
@@ -265,8 +265,8 @@ export async function firstContact(error: unknown, session: Session, signal?: Ab
 }
 
 /**
- * What is strange about the answer to the question that every homeserver answers; undefined if
- * nothing is.
+ * Says what is strange about the answer to the question that every homeserver answers; undefined if nothing
+ * is.
  */
 async function strangeVersions(session: Session, signal?: AbortSignal): Promise<unknown> {
   try {

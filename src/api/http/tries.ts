@@ -177,7 +177,7 @@ function isLimit(error: unknown): error is MatrixRequestError {
   return error instanceof MatrixRequestError && error.status === 429;
 }
 
-/** How long to wait before the next try, in milliseconds; undefined if there is to be none. */
+/** Returns the wait before the next try, in milliseconds; undefined if there is to be none. */
 function retryDelay(error: unknown, retries: number, policy: RetryPolicy): number | undefined {
   if (retries >= policy.maxRetries) return undefined;
   const own = backoff(retries, policy);
@@ -204,7 +204,7 @@ function singleTry(error: unknown): unknown {
 }
 
 /**
- * How long to wait before the work begins again, in milliseconds; undefined if it is not to.
+ * Returns the wait before the work begins again, in milliseconds; undefined if it is not to.
  *
  * @param error Why it ended.
  * @param restarts How often it has begun again.

@@ -62,7 +62,7 @@ export const thumbnail: Moved<void> = {
   }),
 };
 
-/** Where an endpoint is on this homeserver. */
+/** Returns the path of an endpoint on this homeserver. */
 export async function located<Result>(
   session: Session,
   { current, old }: Moved<Result>,

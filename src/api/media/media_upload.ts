@@ -91,7 +91,7 @@ export function uploader({ http }: Session): UploadSource {
     await http[CALL](upload, { path: {}, ...uploadCall(source, description) }, options);
 }
 
-/** What fills an endpoint that uploads. */
+/** Makes the call of an endpoint that uploads. */
 export function uploadCall(
   source: MediaSource,
   { mimeType, filename, onProgress }: UploadDescription,

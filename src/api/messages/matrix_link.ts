@@ -175,12 +175,12 @@ function kindOf(id: string): Kind | undefined {
   return PLACES.find(({ sigil }) => id.startsWith(sigil));
 }
 
-/** What can be done with what a link leads to. */
+/** Reads what can be done with what a link leads to. */
 function actionOf(id: string): "join" | "chat" {
   return id.startsWith(USER.sigil) ? "chat" : "join";
 }
 
-/** What is wrong with a link, if anything is. */
+/** Says what is wrong with a link, if anything is. */
 function fault({ id, eventId, via = [], action }: MatrixLink): string | undefined {
   const kind = typeof id === "string" ? kindOf(id) : undefined;
   if (kind === undefined || !isIdentifier(kind.name, id)) {

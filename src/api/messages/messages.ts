@@ -319,7 +319,7 @@ export function messagesAPI(session: Session): MessagesAPI {
 const NOTHING: Filter = { account_data: { types: [] }, presence: { types: [] }, room: { rooms: [] } };
 
 /**
- * Where to begin to read a whole history, if the server needs a token.
+ * Returns the token to read a whole history from, if the server needs one.
  *
  * @param session Whose homeserver it is.
  * @param roomId The room.

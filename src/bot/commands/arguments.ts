@@ -139,7 +139,7 @@ const MENTION = /^(\u{E000}\d{1,2}\u{E001})\s*[:,;!?]+(?=\s|$)/u;
 type Closes = Partial<Record<'"' | "”", number>>;
 
 /**
- * Where the first closing mark stands after the first character of a text.
+ * Finds the first closing mark after the first character of a text.
  *
  * @param closes What was found in longer texts that end with this one, and is not searched again.
  * @returns -1 if there is none.
@@ -278,7 +278,7 @@ function textOf(html: string): string {
   );
 }
 
-/** Where a name stands in a text for the first time after so many others; -1: nowhere. */
+/** Finds a name in a text, for the first time after so many others; -1: nowhere. */
 function indexAfter(text: string, name: string, others: number): number {
   let at = text.indexOf(name);
   for (let count = 0; count < others && at >= 0; count++) at = text.indexOf(name, at + name.length);

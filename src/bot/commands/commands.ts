@@ -46,7 +46,7 @@ export {
   type StructuredCommand,
 } from "./structured.ts";
 
-/** How a command is written. */
+/** Writes down how a command is used. */
 export function usageOf({ name, usage }: Command, prefix: string): string {
   return `${prefix}${name}${usage === "" ? "" : ` ${usage}`}`;
 }

@@ -266,7 +266,7 @@ function readFlag(text: string): boolean | undefined {
   return ["false", "no", "off", "0"].includes(word) ? false : undefined;
 }
 
-/** What an ID or a link leads to; none ends with a mark by which people speak to somebody. */
+/** Reads what an ID or a link leads to; none ends with a mark by which people speak to somebody. */
 function linkOf(value: string): MatrixLink | undefined {
   const text = value.trim().replace(/\s{0,8}[:,;!?]{1,8}$/, "");
   try {

@@ -75,7 +75,7 @@ export function barePng(
   return { bytes, packed, bits };
 }
 
-/** How many bits a pixel has, by depth and type of colour; 0: there are no such ones. */
+/** Returns the bits of a pixel, by depth and type of colour; 0: there are no such ones. */
 function bitsPerPixel(header: DataView): number {
   const channels = [1, 0, 3, 1, 2, 0, 4][header.getUint8(9)] ?? 0;
   const depth = header.getUint8(8);
@@ -168,7 +168,7 @@ function frameOf(
   return blocks.size === count ? { isProgressive, blocks } : undefined;
 }
 
-/** How many coefficients a scan goes over; undefined if its header makes no sense. */
+/** Counts the coefficients that a scan goes over; undefined if its header makes no sense. */
 function scanSteps({ isProgressive, blocks }: Frame, header: Uint8Array): number | undefined {
   const [count = 0] = header;
   if (count < 1 || header.length !== 4 + 2 * count) return undefined;
@@ -180,7 +180,7 @@ function scanSteps({ isProgressive, blocks }: Frame, header: Uint8Array): number
     (isProgressive ? to - from + 1 : COEFFICIENTS);
 }
 
-/** Where the data of a scan ends: at a marker that is none of its own. */
+/** Finds the end of a scan's data: a marker that is none of its own. */
 function endOfScan(data: Uint8Array, start: number): number {
   for (let at = data.indexOf(0xff, start); at >= 0; at = data.indexOf(0xff, at + 1)) {
     const next = data[at + 1] ?? 0;

@@ -182,7 +182,7 @@ function measureWebp(view: DataView): Stored | undefined {
   }
 }
 
-/** What the chunk with Exif data says, which stands behind the image. */
+/** Reads the chunk with Exif data, which stands behind the image. */
 function webpOrientation(view: DataView): number | undefined {
   for (let at = 12; hasBytes(view, at + 8);) {
     const length = view.getUint32(at + 4, LITTLE_ENDIAN);

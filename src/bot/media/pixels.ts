@@ -38,7 +38,7 @@ export function shrink(image: Pixels, box: { readonly w: number; readonly h: num
   return { w, h, data };
 }
 
-/** Which of many stand behind one of few. */
+/** Returns which of many stand behind one of few. */
 function range(at: number, few: number, many: number): [from: number, to: number] {
   return [Math.floor(at * many / few), Math.floor((at + 1) * many / few)];
 }
@@ -83,7 +83,7 @@ export function turn(image: Pixels, orientation: number): Pixels {
   return { w, h, data };
 }
 
-/** Where a pixel that is shown is stored. */
+/** Returns where a pixel that is shown is stored. */
 function source(
   orientation: number,
   x: number,

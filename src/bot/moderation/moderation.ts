@@ -125,7 +125,7 @@ export async function followUpgrade(
   return joined;
 }
 
-/** How a room began; undefined if only its members may know, or it does not exist here. */
+/** Reads how a room began; undefined if only its members may know, or it does not exist here. */
 async function readCreate(
   client: Pick<Client, "getStateEvent">,
   roomId: RoomID,

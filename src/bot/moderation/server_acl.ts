@@ -90,7 +90,7 @@ function checkFits(content: { readonly deny: readonly string[] }): void {
   );
 }
 
-/** What fits a list of globs, in lower case: what else stands there, no server minds. */
+/** Reads a list of globs, in lower case: what else stands there, no server minds. */
 function globs(patterns: unknown): string[] {
   const texts = Array.isArray(patterns) ? patterns.filter((pattern) => typeof pattern === "string") : [];
   return texts.map((pattern) => pattern.toLowerCase());

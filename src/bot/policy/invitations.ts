@@ -45,7 +45,7 @@ export class Invitations {
     this.inviters = new Inviters(client);
   }
 
-  /** When the next invitation of a user has its turn; undefined: never, and the log says so. */
+  /** Returns the turn of a user's next invitation; undefined: never, and the log says so. */
   turnOf(user: UserID): number | undefined {
     const [client, limiter] = [this.#client, this.#limiter];
     const now = client.api.clock.now();
@@ -161,7 +161,7 @@ class Inviters {
     this.#client = client;
   }
 
-  /** Who has invited into a room; undefined: nobody, as far as is known. */
+  /** Returns who has invited into a room; undefined: nobody, as far as is known. */
   async of(room: RoomID): Promise<Inviter | undefined> {
     return (await this.#client.sessions.read(INVITERS, room))?.inviter;
   }
@@ -188,7 +188,7 @@ const AWAY = 30 * 86_400_000;
 const LONGEST = 3_600_000;
 
 /**
- * When to try again to join a room.
+ * Returns the time of the next try to join a room.
  *
  * @param error Why it failed.
  * @param tried For how long it has been tried, in milliseconds.

@@ -48,7 +48,7 @@ const START = ["m.poll.start", "org.matrix.msc3381.poll.start"];
 const RESPONSE = ["m.poll.response", "org.matrix.msc3381.poll.response"];
 const END = ["m.poll.end", "org.matrix.msc3381.poll.end"];
 
-/** Which event of a poll a type of event is; undefined if it is none. */
+/** Returns which event of a poll a type of event is; undefined if it is none. */
 export function pollEventOf(type: string): "start" | "response" | "end" | undefined {
   if (START.includes(type)) return "start";
   if (RESPONSE.includes(type)) return "response";

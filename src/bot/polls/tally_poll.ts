@@ -131,7 +131,7 @@ export function countOf(start: PollEvent): PollCount {
   return new PollCount(start, poll);
 }
 
-/** What a count has come to. */
+/** Sums a count up. */
 export function tallyOf({ poll, votes, endedAt }: PollCount): PollTally {
   const votersOf = new Map(poll.answers.map(({ id }) => [id, [] as UserID[]]));
   const spoiled: UserID[] = [];

@@ -208,7 +208,7 @@ export function typesOf(query: Query): readonly string[] {
   return found === undefined ? BY_PREFIX[prefix] ?? [] : [found[0]];
 }
 
-/** What an event of a poll is, by its type; undefined: it is of no poll. */
+/** Returns the part of an event in a poll, by its type; undefined: it is of no poll. */
 function pollPart(type: string): string | undefined {
   const start = POLL.find((each) => type.startsWith(each));
   return start && type.slice(start.length);
@@ -238,7 +238,7 @@ export function checkQueries(queries: readonly Query[], action: string): void {
   }
 }
 
-/** What to do with a query that there is not; undefined: there is one. */
+/** Says how to mend a query that there is not; undefined: there is one. */
 function mendOf(query: string): string | undefined {
   if (Object.hasOwn(OTHER_QUERIES, query)) {
     return `write ${OTHER_QUERIES[query as keyof OtherQueries]}`;

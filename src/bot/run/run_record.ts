@@ -70,7 +70,7 @@ export type RunEnd = { readonly kind: "done" } | { readonly kind: "waits"; reado
 };
 
 /**
- * What a step came to.
+ * Returns the result of a step, or throws its error.
  *
  * @param step The step of the earlier run.
  * @param kind What it is now.

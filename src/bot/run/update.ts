@@ -52,7 +52,7 @@ export interface Update<E extends MatrixEvent = MatrixEvent> {
   readonly scene?: Scene;
 }
 
-/** What an event is to a bot. */
+/** Reads an event as a bot sees it. */
 export function updateOf<E extends MatrixEvent>(
   type: string,
   event: E,
@@ -91,13 +91,13 @@ export function keptUpdate({ type, event: kept, encryption, thread }: KeptEvent)
   return thread === undefined ? update : { ...update, thread };
 }
 
-/** What is kept of an update: functions may change the event that they get. */
+/** Returns what is kept of an update: functions may change the event that they get. */
 export function keptOf({ type, event, encryption, edits, thread }: Update): KeptEvent {
   const kept = { type, event: { ...event, content: structuredClone(event.content) }, encryption };
   return edits === undefined || thread === undefined ? kept : { ...kept, thread };
 }
 
-/** When an event was sent, as its server says. */
+/** Returns the time at which an event was sent, as its server says. */
 export function sentAt(event: MatrixEvent): number | undefined {
   return "origin_server_ts" in event ? Number(event.origin_server_ts) : undefined;
 }
@@ -135,7 +135,7 @@ export async function editedEvent(
   }
 }
 
-/** What the log says of a run that began with an event. */
+/** Returns the log's details of a run that began with an event. */
 export function runDetails(
   { type, event }: Omit<KeptEvent, "encryption">,
   command: string | undefined,

@@ -109,7 +109,7 @@ export class Waits {
     }
   }
 
-  /** What a room waits for now, without what is being put. */
+  /** Returns what a room waits for now, without questions that are being put. */
   async now(room: RoomID): Promise<readonly WaitEntry[]> {
     const { waits = [] } = await this.#client.sessions.read(WAITS, room) ?? {};
     return waits.filter(({ isAsking }) => !isAsking);
@@ -242,7 +242,7 @@ export class Waits {
   }
 }
 
-/** Whose events are handled one after the other. */
+/** Names the queue of an event: those of one queue are handled one after the other. */
 export function queueOf(room: RoomID, sender: string): string {
   return `${room} ${sender}`;
 }

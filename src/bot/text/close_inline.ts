@@ -84,7 +84,7 @@ export function closeInline(text: string): string {
   return compose(text, end, { code, openers, brackets });
 }
 
-/** How often the character at a place stands there. */
+/** Counts how often the character at a place stands there. */
 function runLength(text: string, at: number): number {
   let end = at + 1;
   while (text[end] === text[at]) end++;
@@ -120,7 +120,7 @@ function linkEnds(text: string): (open: number) => number | undefined {
   };
 }
 
-/** Which round bracket closes which. */
+/** Pairs round brackets. */
 function pairs(text: string): Map<number, number> {
   const closed = new Map<number, number>();
   const open: number[] = [];
@@ -168,7 +168,7 @@ function take(text: string, at: number, run: number, openers: Opener[]): boolean
   return true;
 }
 
-/** What was said, without half a link, and with what closes the rest. */
+/** Returns what was said, without half a link, and with what closes the rest. */
 function compose(
   text: string,
   stop: number,

@@ -221,14 +221,14 @@ function nextPiece(
   return { piece: parts.join("").trim() + closed(open), end: { at: tokens.length, open: undefined } };
 }
 
-/** How good a place it is to end a piece behind a token; 0 is best. */
+/** Ranks the place behind a token as the end of a piece; 0 is best. */
 function rankOf(token: string, open: Open | undefined): number {
   if (BLOCK.test(token)) return open === undefined ? 0 : 1;
   if (LINE.test(token)) return 2;
   return token.trim() === "" ? 3 : 4;
 }
 
-/** What a token writes, and what is open behind it. */
+/** Returns what a token writes, and what is open behind it. */
 function taken(
   token: string,
   open: Open | undefined,

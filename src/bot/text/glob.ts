@@ -134,7 +134,7 @@ export class GlobIndex<Value> {
 
 const isLiteral = (pattern: string): boolean => !/[*?]/.test(pattern);
 
-/** What stands before the only star of a pattern, and behind it; undefined for other patterns. */
+/** Splits a pattern at its only star; undefined for other patterns. */
 function framed(pattern: string): { readonly start: string; readonly end: string } | undefined {
   const [start, end, ...more] = pattern.split(/\*+/);
   if (start === undefined || end === undefined || more.length > 0 || pattern.includes("?")) return undefined;

@@ -146,7 +146,7 @@ function lineEnd(text: string, at: number): number {
   return newline < 0 ? text.length : newline;
 }
 
-/** How many bytes it takes to close a block of code. */
+/** Counts the bytes that close a block of code. */
 function closing(fence: Fence | undefined): number {
   return fence === undefined ? 0 : 1 + fence.prefix.length + fence.mark.length;
 }
@@ -160,13 +160,13 @@ function cutLine(text: string, lineStart: number, end: number, state: State): Cu
   return { at: end, next: end, ...state };
 }
 
-/** What the rest of a line that has begun so is to begin with. */
+/** Returns the beginning for the rest of a line that has begun so. */
 function prefixOf(begun: string, fence: Fence | undefined, table: Table | undefined): string {
   if (fence !== undefined) return "";
   return table === undefined ? QUOTE.exec(begun.slice(0, 64))?.[0] ?? "" : restPrefix(table, begun);
 }
 
-/** How far a text from a place on fits into some bytes: always a whole character, at least one. */
+/** Returns how far a text from a place on fits into some bytes: always a whole character, at least one. */
 function fitting(text: string, start: number, end: number, room: number): { at: number; bytes: number } {
   let bytes = 0;
   for (let at = start; at < end;) {
@@ -181,7 +181,7 @@ function fitting(text: string, start: number, end: number, room: number): { at: 
 
 const encoder = new TextEncoder();
 
-/** How long a text is in UTF-8. */
+/** Returns the length of a text in UTF-8. */
 export function byteLength(text: string): number {
   return encoder.encode(text).length;
 }
@@ -219,7 +219,7 @@ function isRowOf({ depth }: Table, line: string): boolean {
   return found !== undefined && found.depth === depth && found.row !== "" && !OTHER_BLOCK.test(found.row);
 }
 
-/** What stands in front of the rest of a row that was cut, so that the rest is in its column. */
+/** Returns what stands in front of the rest of a row that was cut, so that the rest is in its column. */
 function restPrefix({ columns }: Table, begun: string): string {
   const { quotes = "", row = "" } = parsed(begun) ?? {};
   const bars = barsIn(row) + (row.startsWith("|") ? 0 : 1);
@@ -242,7 +242,7 @@ function columnsOf(row: string): number {
   return barsIn(row) + 1 - (row.startsWith("|") ? 1 : 0) - (hasLast ? 1 : 0);
 }
 
-/** How many bars end a cell. */
+/** Counts the bars that end a cell. */
 function barsIn(row: string): number {
   return row.match(/(?<!\\)\|/g)?.length ?? 0;
 }

@@ -139,7 +139,10 @@ export class Jobs {
     return this.#busy.size >= AT_ONCE;
   }
 
-  /** When one may be begun, in milliseconds since the epoch; `Infinity`: when it has ended. */
+  /**
+   * Returns the time at which one may be begun, in milliseconds since the epoch; `Infinity`: when it has
+   * ended.
+   */
   freeAt(name: string): number {
     return this.#busy.has(name) ? Infinity : this.#again.get(name) ?? 0;
   }

@@ -172,7 +172,7 @@ export class KeyCounts {
     this.#isToAsk = false;
   }
 
-  /** What an upload was answered; undefined: nothing of it. */
+  /** Reads the answer to an upload; undefined: it says nothing of it. */
   answered(tx: Transaction, { one_time_key_counts: counts }: JsonObject): CountedKeys | undefined {
     if (!isJsonObject(counts)) return undefined;
     tx.onCommit(() => this.#isToAsk = false);
@@ -180,7 +180,7 @@ export class KeyCounts {
   }
 }
 
-/** How many one-time keys the server has, by its own count; one that is missing has none. */
+/** Reads how many one-time keys the server has, by its own count; one that is missing has none. */
 export function countOf(counts: Readonly<Record<string, unknown>>): number {
   const count = counts[SIGNED_CURVE25519];
   return typeof count === "number" && count > 0 ? Math.floor(count) : 0;

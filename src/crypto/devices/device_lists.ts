@@ -157,7 +157,7 @@ export class DeviceLists {
   }
 
   /**
-   * What to ask the server now: of at most 250 users, of each in one query at a time.
+   * Returns the question to ask the server now: of at most 250 users, of each in one query at a time.
    *
    * @param now The time, in milliseconds since the epoch.
    * @returns The query, which ends with {@link receiveQuery} or {@link failQuery}; undefined: none.

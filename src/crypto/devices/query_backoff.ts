@@ -30,7 +30,7 @@ export class QueryBackoff {
     return this.wait(userId, now) === 0;
   }
 
-  /** How long a user still has to wait, in milliseconds. */
+  /** Returns the wait of a user that is left, in milliseconds. */
   wait(userId: UserID, now: number): number {
     const own = Math.max(this.#absent.wait(userId, now), this.#failed.wait(userId, now));
     return Math.max(own, this.#servers.wait(serverOf(userId), now));

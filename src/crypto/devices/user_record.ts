@@ -31,7 +31,7 @@ export interface UserRecord {
 /** The record of an unknown user. */
 export const NO_RECORD: UserRecord = { devices: [], gone: [] };
 
-/** Where a user's record is. */
+/** Returns the key of a user's record. */
 export function userKey(userId: UserID): RecordKey<UserRecord> {
   return recordKey("devices", userId);
 }
@@ -40,7 +40,7 @@ export function userKey(userId: UserID): RecordKey<UserRecord> {
 export type FormerDevice = Pick<CryptoDevice, "deviceId" | "ed25519" | "trust">;
 
 /**
- * How far a device is trusted: the application's word goes before the user's signature.
+ * Returns how far a device is trusted: the application's word goes before the user's signature.
  *
  * @param verifier The own user-signing key, which verifies other users; undefined: none does.
  */

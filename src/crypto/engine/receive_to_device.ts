@@ -27,7 +27,7 @@ const ENCRYPTED_ONLY: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * How a message to this device is received.
+ * Says how a message to this device is received.
  *
  * @returns `encrypted`: it is decrypted; `clear`: it may come in clear; `refused`: it must not come
  *   like this, as an event that is encrypted for a room.

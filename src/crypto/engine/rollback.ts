@@ -132,7 +132,7 @@ export class OwnDoubts {
     this.#parts = parts;
   }
 
-  /** What is not to be believed of an answer; undefined: nothing. */
+  /** Returns what is not to be believed of an answer; undefined: nothing. */
   of({ users }: DeviceQuery, response: JsonObject): OwnDoubt | undefined {
     const { userId } = this.#parts.context.own;
     if (!users.includes(userId)) return undefined;

@@ -248,7 +248,7 @@ export class HistoryIntake {
     return await Promise.resolve({});
   }
 
-  /** What was announced by those whose invitation was accepted within a day. */
+  /** Returns what was announced by those whose invitation was accepted within a day. */
   #pairs(): Announced[] {
     const now = this.#options.context.clock.now();
     const accepted = this.#accepted.values.filter(({ at }) => elapsed(now, at) < DAY_MS).map(nameOf);

@@ -76,14 +76,14 @@ export class DueSignatures {
     });
   }
 
-  /** How far an upload is. */
+  /** Returns how far an upload is. */
   fateOf(signed: SignedName): SignatureFate {
     if (this.#due.has(idOf(signed))) return { state: "due" };
     const reason = this.#refusals.get(idOf(signed));
     return reason === undefined ? { state: "uploaded" } : { state: "refused", reason };
   }
 
-  /** What to upload now. */
+  /** Returns the next upload. */
   next(now: number): readonly DueSignature[] {
     return this.#retries.isOver("upload", now) ? [...this.#due.values()].slice(0, BATCH) : [];
   }
@@ -157,8 +157,8 @@ export class DueSignatures {
 }
 
 /**
- * How a response to `/keys/query` shows what was signed: with the signature or without it, or it is gone; undefined:
- * it says nothing of the user.
+ * Reads how a response to `/keys/query` shows what was signed: with the signature or without it, or it is
+ * gone; undefined: it says nothing of the user.
  */
 function shownIn(
   { device_keys, master_keys }: JsonObject,
@@ -188,7 +188,7 @@ export function uploadOf(due: readonly DueSignature[]): SignaturesUpload {
   return Object.fromEntries(upload) as unknown as SignaturesUpload; // devices and keys, as they were signed
 }
 
-/** Why the server has refused a signature, in its words; undefined: it has not. */
+/** Reads why the server has refused a signature, in its words; undefined: it has not. */
 function refusalIn({ failures }: JsonObject, { userId, name }: SignedName): string | undefined {
   const ofUser = isJsonObject(failures) ? failures[userId] : undefined;
   const failure = isJsonObject(ofUser) ? ofUser[name] : undefined;

@@ -36,7 +36,7 @@ const BY_STORED_NAME: ReadonlyMap<string, keyof IdentitySeeds> = new Map(
   SEED_NAMES.map((name) => [SEED_SECRETS[name], name]),
 );
 
-/** Which private key is held under a name; undefined: none. */
+/** Returns the private key that a name stands for; undefined: none. */
 export function seedNameOf(storedName: string): keyof IdentitySeeds | undefined {
   return BY_STORED_NAME.get(storedName);
 }

@@ -327,7 +327,7 @@ function publicKeysOf({ master, selfSigning = "", userSigning = "" }: StoredIden
   return { master, selfSigning, userSigning };
 }
 
-/** What becomes of private keys, each of which fits the identity that is shown, or not. */
+/** Decides what becomes of private keys, each of which fits the identity that is shown, or not. */
 function outcomeOf(compared: ComparedSeeds, shown: StoredIdentity): OfferOutcome {
   const all = Object.values(compared);
   if (all.includes("differs")) return "mismatch";

@@ -187,7 +187,7 @@ export async function devicesToAsk(
   return ((await devices.devicesOf(tx, [userId])).get(userId) ?? []).filter(mayAnswer);
 }
 
-/** What is remembered of devices that are asked. */
+/** Returns what is remembered of devices that are asked. */
 export function asked(devices: readonly CryptoDevice[]): AskedDevices["devices"] {
   return devices.map(({ deviceId, curve25519 }) => ({ deviceId, curve25519 }));
 }

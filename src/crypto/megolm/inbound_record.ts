@@ -257,7 +257,7 @@ export function withHearsay(known: readonly Hearsay[], said: Said): readonly Hea
   return all.includes(added) ? all : undefined;
 }
 
-/** What is known once a message has come from a user whose device was named. */
+/** Returns what is known once a message has come from a user whose device was named. */
 export function metHearsay(hearsay: readonly Hearsay[], met: Hearsay): readonly Hearsay[] {
   return byRank(hearsay.map((each) => each === met ? { ...each, isMet: true } : each));
 }

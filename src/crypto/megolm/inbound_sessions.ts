@@ -262,7 +262,7 @@ export class InboundSessions {
     }
   }
 
-  /** What is new about the owner of a session; undefined: nothing. */
+  /** Returns what is new about the owner of a session; undefined: nothing. */
   async #claimed(
     tx: Transaction,
     ref: MegolmSessionRef,

@@ -42,7 +42,7 @@ export class SessionClaims {
   constructor(options: {
     /** Ranks claims. */
     readonly judge: {
-      /** How well founded each claim is, as a number: higher is better. */
+      /** Ranks claims by how well founded they are: higher is better. */
       ranks(tx: Transaction, claims: readonly OwnerClaim[]): Promise<number[]>;
     };
     /** The sessions without a message. */

@@ -34,7 +34,7 @@ const TRUST: Readonly<Record<DeviceTrust, SenderTrust>> = {
   "verified": "verified",
 };
 
-/** How far the sending device is trusted; undefined: the device is unknown. */
+/** Returns how far the sending device is trusted; undefined: the device is unknown. */
 export function senderTrustOf(device: Pick<CryptoDevice, "trust"> | undefined): SenderTrust {
   return device === undefined ? "unknown-device" : TRUST[device.trust];
 }
@@ -114,7 +114,7 @@ export class ClaimJudge {
     if (users.length > 1) await this.#devices.devicesOf(tx, users);
   }
 
-  /** How far the device that claims a session is trusted. */
+  /** Judges how far the device that claims a session is trusted. */
   async judge(
     tx: Transaction,
     { userId, senderKey, senderEd25519, credentials }: Omit<OwnerClaim, "sharedHistory">,
@@ -142,8 +142,8 @@ export class ClaimJudge {
   }
 
   /**
-   * How far hearsay is trusted. Nothing proves that a session is of the device that it names, which could
-   * be the best of all; but what is said to be of one that nobody vouches for is no better than that.
+   * Judges how far hearsay is trusted. Nothing proves that a session is of the device that it names, which
+   * could be the best of all; but what is said to be of one that nobody vouches for is no better than that.
    */
   async judgeHearsay(
     tx: Transaction,
@@ -160,7 +160,7 @@ export class ClaimJudge {
     return rank(one) > rank(other);
   }
 
-  /** How well founded each claim is, as a number: higher is better. */
+  /** Ranks claims by how well founded they are: higher is better. */
   async ranks(tx: Transaction, claims: readonly OwnerClaim[]): Promise<number[]> {
     const ranks: number[] = [];
     for (const claim of claims) ranks.push(rank(await this.judge(tx, claim)));

@@ -242,7 +242,7 @@ export class OlmClaims {
     });
   }
 
-  /** How long a device still has to wait, in milliseconds. */
+  /** Returns the wait of a device that is left, in milliseconds. */
   #wait(id: string, { userId }: DeviceRef, now: number): number {
     const own = Math.max(this.#requests.wait(id, now), this.#devices.wait(id, now));
     return Math.max(own, this.#servers.wait(serverOf(userId), now));

@@ -88,7 +88,7 @@ export class UnknownDevices {
     tx.delete(this.#key({ userId, curve25519 }));
   }
 
-  /** When a device of them was met last, in milliseconds since the epoch; undefined: it is none. */
+  /** Returns when a device of them was met last, in milliseconds since the epoch; undefined: it is none. */
   metAt({ userId, curve25519 }: OlmPeer): number | undefined {
     return this.#index.get(userId, curve25519)?.at;
   }

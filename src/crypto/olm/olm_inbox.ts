@@ -82,7 +82,7 @@ export class OlmInbox {
   }
 
   /**
-   * When the last message of a sender came, in milliseconds since the epoch; undefined: unknown.
+   * Returns when the last message of a sender came, in milliseconds since the epoch; undefined: unknown.
    */
   async lastAt(tx: Transaction, senderKey: string): Promise<number | undefined> {
     return await this.#seen.lastAt(tx, senderKey);
@@ -233,7 +233,7 @@ export class SeenMessages {
   }
 
   /**
-   * When the last message of a sender came, in milliseconds since the epoch; undefined: unknown.
+   * Returns when the last message of a sender came, in milliseconds since the epoch; undefined: unknown.
    */
   async lastAt(tx: Transaction, senderKey: string): Promise<number | undefined> {
     const { segments, current } = await this.#sender(tx, senderKey);

@@ -223,7 +223,7 @@ export interface Sender {
   readonly type: string;
 }
 
-/** Why a message must not be used, as far as its device goes; undefined: it may. */
+/** Says why a message must not be used, as far as its device goes; undefined: it may. */
 export async function senderRefusal(
   tx: Transaction,
   devices: Pick<KnownDevices, "device">,

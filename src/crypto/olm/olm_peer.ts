@@ -48,12 +48,12 @@ export const NEW_PEER: PeerRecord = { sessions: [], wedgingIndex: 0, notedAt: 0 
 /** The kind of record. */
 export const PEER_KIND = "olm-peer";
 
-/** Where a peer is. */
+/** Returns the key of a peer. */
 export function peerKey({ userId, curve25519 }: OlmPeer): RecordKey<PeerRecord> {
   return recordKey(PEER_KIND, userId, curve25519);
 }
 
-/** Where the state of a session is. */
+/** Returns the key of a session's state. */
 export function sessionKey({ userId, curve25519 }: OlmPeer, sessionId: string): RecordKey<Uint8Array> {
   return recordKey("olm-session", userId, curve25519, sessionId);
 }
@@ -63,12 +63,15 @@ export function goneKey({ curve25519 }: OlmPeer): RecordKey<readonly string[]> {
   return recordKey("olm-gone", curve25519);
 }
 
-/** Where the generation of the store is. */
+/** Returns the key of the store's generation. */
 export function generationKey(): RecordKey<number> {
   return recordKey("olm-generation");
 }
 
-/** When the store was last found to be set back, in milliseconds since the epoch. */
+/**
+ * Returns the key of the time at which the store was last found to be set back, in milliseconds since the
+ * epoch.
+ */
 export function rollbackKey(): RecordKey<number> {
   return recordKey("rollback");
 }

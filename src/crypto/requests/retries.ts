@@ -35,7 +35,7 @@ export class Retries<Name> {
     this.#most = most;
   }
 
-  /** How often it failed since the last success. */
+  /** Counts the failures since the last success. */
   failures(name: Name): number {
     return this.#retries.get(name)?.failures ?? 0;
   }
@@ -45,7 +45,7 @@ export class Retries<Name> {
     return this.wait(name, now) === 0;
   }
 
-  /** How long it still has to wait, in milliseconds; 0: it may be tried. */
+  /** Returns the wait that is left, in milliseconds; 0: it may be tried. */
   wait(name: Name, now: number): number {
     const { since, ms } = this.#retries.get(name) ?? { since: now, ms: 0 };
     return Math.max(ms - elapsed(now, since), 0);

@@ -89,7 +89,7 @@ const SALT_BYTES = 24;
 /** What of a key's description makes the key from a passphrase. */
 export type PassphraseHashing = Pick<SecretStoragePassphrase, "salt" | "iterations">;
 
-/** How a new key is made from a passphrase. */
+/** Chooses how a new key is made from a passphrase. */
 export function newHashing(): PassphraseHashing {
   const salt = crypto.getRandomValues(new Uint8Array(SALT_BYTES)).toBase64({ alphabet: "base64url" });
   return { salt, iterations: ITERATIONS };
@@ -127,7 +127,7 @@ export const STORAGE_OPENER = recordKey<StorageOpener>("own_identity", "opener")
 const PURPOSE = new TextEncoder().encode("greenroom: the key that has opened the secret storage\0");
 
 /**
- * What is kept of a recovery key: its hash.
+ * Returns what is kept of a recovery key: its hash.
  *
  * @throws {SecretStorageError} If it has a typing error.
  */

@@ -89,7 +89,7 @@ export function ciphertextsOf(name: string, content: JsonObject | undefined): Js
   );
 }
 
-/** What a secret holds for a key; undefined if it holds nothing for it. */
+/** Returns what a secret holds for a key; undefined if it holds nothing for it. */
 export function ciphertextFor(content: JsonObject | undefined, keyId: string): unknown {
   const encrypted = content?.encrypted;
   return isJsonObject(encrypted) && Object.hasOwn(encrypted, keyId) ? encrypted[keyId] : undefined;

@@ -238,7 +238,7 @@ export function readDescription(keyId: string, content: JsonObject | undefined):
 }
 
 /**
- * How a key is made from a passphrase.
+ * Reads how a key is made from a passphrase.
  *
  * @throws {SecretStorageError} If it was not made from one, or in a way that is not supported.
  */

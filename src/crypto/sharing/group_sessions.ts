@@ -244,7 +244,7 @@ function mayBeTooLarge(plaintext: string, { deviceId }: OwnDevice): boolean {
   return 7 * (plaintext.length + deviceId.length) + 2 * ENVELOPE > MAX_EVENT;
 }
 
-/** How large the event will be at least, in bytes, as servers send it to each other. */
+/** Returns the least size of the event, in bytes, as servers send it to each other. */
 function sizeOf(
   plaintext: string,
   around: { readonly own: OwnDevice; readonly relatesTo: RelatesTo | undefined },

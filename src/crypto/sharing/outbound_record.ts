@@ -61,7 +61,7 @@ export interface OutboundRecord {
   readonly invalid?: RotationCause;
 }
 
-/** How many messages one of a room's sessions has encrypted; undefined: that is not known. */
+/** Returns how many messages one of a room's sessions has encrypted; undefined: that is not known. */
 export function messagesOf(record: OutboundRecord | undefined, sessionId: string): number | undefined {
   if (record?.sessionId === sessionId) return record.messages;
   return record?.retired.find((session) => session.sessionId === sessionId)?.messages;
@@ -70,7 +70,7 @@ export function messagesOf(record: OutboundRecord | undefined, sessionId: string
 /** The kind of record. */
 export const OUTBOUND_KIND = "outbound_session";
 
-/** Where a room's session is kept. */
+/** Returns the key of a room's session. */
 export function outboundKey(roomId: RoomID): RecordKey<OutboundRecord> {
   return recordKey(OUTBOUND_KIND, roomId);
 }
@@ -85,7 +85,7 @@ export interface OutboundCheckpoint {
   readonly isOver: boolean;
 }
 
-/** Where it is kept which session a room has. */
+/** Returns the key of the record that says which session a room has. */
 export function outboundCheckpointKey(roomId: RoomID): RecordKey<OutboundCheckpoint> {
   return recordKey("outbound_mark", roomId);
 }
@@ -111,7 +111,7 @@ export interface RotationTerms {
   readonly now: number;
 }
 
-/** Why a session must not encrypt another message; undefined if it may. */
+/** Says why a session must not encrypt another message; undefined if it may. */
 export function rotationCause(
   record: OutboundRecord,
   { settings, policy, now }: RotationTerms,

@@ -101,7 +101,7 @@ export class RoomMembers {
     return [...before.keys()].filter((userId) => !there.has(userId) && changed?.has(userId) !== true);
   }
 
-  /** What the history visibility became while the question was open. */
+  /** Returns what the history visibility became while the question was open. */
   visibilitySince(roomId: RoomID): { readonly value: HistoryVisibility | undefined } | undefined {
     return this.#asked.get(roomId)?.visibility;
   }

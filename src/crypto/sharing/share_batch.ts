@@ -181,7 +181,7 @@ function notice(
   };
 }
 
-/** Which of the devices that are to get the key have no Olm session yet. */
+/** Returns those devices to get the key that have no Olm session yet. */
 export async function withoutOlm(
   tx: Transaction,
   { olm }: Pick<SharingParts, "olm">,

@@ -12,7 +12,7 @@ import { type RecordKey, recordKey, type Transaction } from "../records/mod.ts";
 import type { OutboundRecord } from "./outbound_record.ts";
 import type { NewRecipient, WithheldDevice } from "./sharing_protocol.ts";
 
-/** What a device got of a session. */
+/** Returns what a device got of a session. */
 export type DeviceShare =
   | {
     readonly deviceId: DeviceID;
@@ -61,7 +61,7 @@ export async function readShares(
   return found;
 }
 
-/** What a device got of a session. */
+/** Returns what a device got of a session. */
 export function shareOf(record: ShareRecord | undefined, deviceId: DeviceID): DeviceShare | undefined {
   return record?.devices.find((share) => share.deviceId === deviceId);
 }

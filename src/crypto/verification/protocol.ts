@@ -138,7 +138,7 @@ export function methodsOf(ways: readonly VerificationWay[]): VerificationMethod[
   return methods;
 }
 
-/** What this device can do, given what both support. */
+/** Returns the ways in which this device can verify, given what both support. */
 export function commonWays(own: readonly string[], theirs: readonly string[]): VerificationWay[] {
   const both = (method: string) => own.includes(method) && theirs.includes(method);
   const ways: VerificationWay[] = both(SAS) ? ["sas"] : [];
@@ -217,7 +217,7 @@ export type StepContent<Step extends VerificationStep> = typeof SHAPES[Step] ext
   ? Content
   : never;
 
-/** Which step an event is; undefined: none. */
+/** Returns the step that an event is; undefined: none. */
 export function stepOf({ type, place }: VerificationEvent): VerificationStep | undefined {
   if (place !== undefined && type === "m.room.message") return "request";
   const step = type.slice(VERIFICATION_PREFIX.length);

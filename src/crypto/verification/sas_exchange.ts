@@ -242,7 +242,7 @@ export class SasExchange implements Disposable {
   }
 }
 
-/** What is chosen of an offer: the best that both know. */
+/** Chooses of an offer the best that both know. */
 function choiceOf(offer: StepContent<"start">): Choice {
   if (offer.method !== SAS) throw new VerificationFault("m.unknown_method", "The method is another");
   const { key_agreement_protocols, hashes, message_authentication_codes: macs } = offer;

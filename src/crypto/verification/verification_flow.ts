@@ -223,7 +223,7 @@ export class VerificationFlow {
     this.cancel(code, "The user says that the devices show different things");
   }
 
-  /** What was verified is stored. */
+  /** Notes that what was verified is stored. */
   complete(verified: VerifiedKeys): void {
     this.#state.verified = verified;
     this.#state.phase = "done";

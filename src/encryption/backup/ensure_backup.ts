@@ -198,7 +198,7 @@ async function stored(
   return "on";
 }
 
-/** What is stored as the key; undefined: nothing for this key of the storage. */
+/** Reads what is stored as the key; undefined: nothing for this key of the storage. */
 async function storedSecret(storage: SecretKeeper): Promise<string | undefined> {
   try {
     return await storage.get(BACKUP_SECRET);

@@ -29,7 +29,7 @@ export interface DeviceFacts {
   readonly shown: DeviceKeys | undefined;
 }
 
-/** How the device's keys are published. */
+/** Finds what is wrong with the published keys of the device. */
 export function deviceFinding({ conflict, device, isSigned, shown }: DeviceFacts): CryptoFinding {
   const keys = JSON.stringify(Object.entries(device.keys).sort());
   if (conflict || (shown !== undefined && JSON.stringify(Object.entries(shown.keys).sort()) !== keys)) {
@@ -64,7 +64,7 @@ export function deviceFinding({ conflict, device, isSigned, shown }: DeviceFacts
   };
 }
 
-/** How it is with the own identity. */
+/** Finds what is wrong with the own identity. */
 export function identityFinding({ shown }: Pick<OwnIdentityState, "shown">): CryptoFinding {
   if (shown === undefined) {
     return {
@@ -132,7 +132,7 @@ export function privateKeysFinding(
 }
 
 /**
- * How it is with the dehydrated device.
+ * Finds what is wrong with the dehydrated device.
  *
  * @param devices The own devices; undefined: this one has made none.
  */
@@ -158,7 +158,7 @@ export function openStorageFinding(): CryptoFinding {
 }
 
 /**
- * How it is with a secret storage that was not opened.
+ * Finds what is wrong with a secret storage that was not opened.
  *
  * @param problem Why it does not open; undefined: nothing is known to be wrong.
  */
@@ -196,7 +196,7 @@ const PROBLEMS: Partial<Record<SecretStorageProblem, string>> = {
   unusable: "its description is not what the specification says",
 };
 
-/** How it is with the stored private keys; nothing if there is no identity. */
+/** Finds what is wrong with the stored private keys; nothing if there is no identity. */
 export function storedKeysFinding(compared: ComparedSeeds | undefined): CryptoFinding[] {
   if (compared === undefined) return [];
   const entries = Object.entries(compared);
@@ -225,7 +225,7 @@ export function storedKeysFinding(compared: ComparedSeeds | undefined): CryptoFi
   return [{ code: "stored-keys-match", level: "ok", message }];
 }
 
-/** How it is with the backup. */
+/** Finds what is wrong with the backup. */
 export function backupFinding(
   { version, count, problem, isReadable, isComplete, isWanted }: KeyBackupInfo,
 ): CryptoFinding {

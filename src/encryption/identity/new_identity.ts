@@ -90,7 +90,7 @@ async function storedSince(
   return made;
 }
 
-/** What opens the secret storage, which is made if there is none; undefined: nothing does. */
+/** Returns what opens the secret storage, which is made if there is none; undefined: nothing does. */
 async function storageFor(
   call: IdentityCall,
   options: EnsureVerifiedOptions,
@@ -252,7 +252,7 @@ export async function finishReset(
   return true;
 }
 
-/** How to authenticate; undefined: not at all. */
+/** Returns how to authenticate; undefined: not at all. */
 export function authenticationOf(
   { password, authentication }: EnsureVerifiedOptions,
 ): Authentication | undefined {

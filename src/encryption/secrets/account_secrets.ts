@@ -55,7 +55,7 @@ export class AccountSecrets {
     await this.#api.setAccountData(rawType(type), content, options);
   }
 
-  /** What the server keeps of a key. */
+  /** Reads what the server keeps of a key. */
   async readKey(keyId: string, options?: RequestOptions): Promise<JsonObject | undefined> {
     return await this.read(`${KEY}${keyId}`, options);
   }
@@ -157,7 +157,7 @@ export type SecretStorageUnlock =
   };
 
 /**
- * What opens the secret storage; undefined if nothing was given.
+ * Returns what opens the secret storage; undefined if nothing was given.
  *
  * @throws {ValueError} If two things were.
  * @throws {SecretStorageError} If it is a recovery key with a typing error.

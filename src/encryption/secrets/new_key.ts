@@ -183,7 +183,7 @@ export class KeyChange {
     return await this.#from.decrypt(name, ciphertextFor(content, this.#from.keyId));
   }
 
-  /** What there is for a key; undefined if there is nothing that can be read. */
+  /** Reads what there is for a key; undefined if there is nothing that can be read. */
   async #read(key: StorageKey, name: string, content: JsonObject): Promise<string | undefined> {
     return await key.decrypt(name, ciphertextFor(content, key.keyId)).catch(() => undefined);
   }

@@ -124,7 +124,7 @@ function hasPassphrase(description: KeyDescription): boolean {
   }
 }
 
-/** What the server has of the default key. */
+/** Reads what the server has of the default key. */
 async function defaultKey(secrets: AccountSecrets, request: RequestOptions): Promise<KeyDescription> {
   return await described(secrets, await secrets.defaultKeyId(request), request);
 }

@@ -134,7 +134,7 @@ export function createPrivateFile(path: string): void {
 }
 
 /**
- * Which of some files and folders others may use, with what to do about it.
+ * Warns of those files and folders that others may use, with what to do about it.
  *
  * @param paths The files and folders; those that are not there, or that Deno may not read, are left out.
  * @returns Undefined if there are none, or the system knows no such modes.
@@ -189,7 +189,7 @@ export interface FilePatienceOptions {
 }
 
 /**
- * How long to wait for another process, in milliseconds.
+ * Returns how long to wait for another process, in milliseconds.
  *
  * @param given What the application says. Default: {@linkcode PATIENCE}.
  * @throws {ValueError} If that is no number, or below 0.

@@ -188,7 +188,7 @@ export function requireKeys(object: JsonObject, ...keys: string[]): void {
   for (const key of keys) if (object[key] === undefined) throw missingParam(key);
 }
 
-/** Who asks, for formatting events. */
+/** Returns who asks, for formatting events. */
 export function viewerOf(request: AuthedRequest): Viewer {
   return { user: request.user.id, device: request.device, now: request.server.now };
 }

@@ -168,7 +168,7 @@ export interface BrowserRequest {
   readonly query: URLSearchParams;
 }
 
-/** What a browser asks for. What it can't be redirected for is refused on the spot. */
+/** Reads what a browser asks for, and refuses on the spot what it can't be redirected for. */
 export function readBrowserRequest({ searchParams: query }: URL, clients: OAuthClients): BrowserRequest {
   const client = clients.get(query.get("client_id") ?? undefined);
   const redirectUri = redirectUriOf(client, query.get("redirect_uri") ?? undefined);
@@ -180,7 +180,7 @@ export function readBrowserRequest({ searchParams: query }: URL, clients: OAuthC
   return { client, redirectUri, query };
 }
 
-/** What is wrong with a request of a browser, for the client. */
+/** Says what is wrong with a request of a browser, for the client. */
 export function refusalOf({ client, query }: BrowserRequest): Record<string, string> | undefined {
   if (query.get("response_type") !== "code") return { error: "unsupported_response_type" };
   if (query.get("prompt") === "none") return { error: "login_required" };
@@ -193,7 +193,7 @@ export function refusalOf({ client, query }: BrowserRequest): Record<string, str
   return undefined;
 }
 
-/** Where a browser goes with an answer for the client. */
+/** Returns the address to which a browser takes an answer for the client. */
 export function backTo({ redirectUri, query }: BrowserRequest, answer: Record<string, string>): string {
   const state = query.get("state");
   const params = new URLSearchParams({ ...answer, ...(state !== null && { state }) });

@@ -170,7 +170,7 @@ export function deviceOf(scope: string): string | undefined {
   return scopesOf(scope).map((part) => MATRIX.exec(part)?.[2]).find((id) => id !== undefined);
 }
 
-/** Why nobody can approve a scope, as the policy of the Matrix Authentication Service has it. */
+/** Says why nobody can approve a scope, as the policy of the Matrix Authentication Service has it. */
 export function problemOf(scope: string): string | undefined {
   const parts = scopesOf(scope);
   const strange = parts.find((part) => !MATRIX.test(part) && !OTHERS.has(part));

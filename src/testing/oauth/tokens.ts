@@ -96,7 +96,7 @@ export class OAuthTokens {
     throw unknownToken("Token doesn't grant access to the Matrix C-S API");
   }
 
-  /** Whose access token this is, whether or not it still works. */
+  /** Finds the user of an access token, whether or not it still works. */
   userOf(value: string): UserID | undefined {
     return this.#access.get(value)?.user.id;
   }

@@ -114,7 +114,7 @@ export class Room {
     return typeof join_rule === "string" ? join_rule : ""; // which lets nobody in, as Synapse has it
   }
 
-  /** Who may read the history, now or right after position `at`. */
+  /** Returns who may read the history, now or right after position `at`. */
   historyVisibility(at = Infinity): string {
     return stringAt(this.state("m.room.history_visibility", "", at)?.content ?? {}, "history_visibility") ??
       "shared";

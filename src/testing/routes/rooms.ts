@@ -162,7 +162,7 @@ function childrenOf(room: Room): RoomEvent[] {
   );
 }
 
-/** What a child is sorted by; those without a valid order come last. */
+/** Returns what a child is sorted by; those without a valid order come last. */
 function orderOf({ content: { order } }: RoomEvent): string {
   return typeof order === "string" && /^[\x20-\x7e]{0,50}$/.test(order) ? order : "\uffff";
 }

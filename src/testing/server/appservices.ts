@@ -95,7 +95,7 @@ export class Appservices {
     return this.#all.some(({ sender }) => sender === userId);
   }
 
-  /** Who acts in a request that has the token of an application service; undefined if it has not. */
+  /** Returns who acts in a request that has the token of an application service; undefined if it has not. */
   session(request: ActingRequest): Session | undefined {
     const service = this.of(request.token);
     if (service === undefined) return undefined;

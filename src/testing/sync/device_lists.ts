@@ -28,14 +28,14 @@ interface Movements {
   readonly gone: Iterable<UserID>;
 }
 
-/** What a sync response says: each member event that it shows counts. */
+/** Makes the lists of a sync response: each member event that it shows counts. */
 export function deviceListsOf({ server, user, since }: SyncJob, { come, gone }: Arrivals): DeviceLists {
   if (since === undefined) return { changed: [], left: [] };
   const { entered, visited, left } = ownMoves(server, user, since.position);
   return assemble(server, user, since.position, { entered: [...entered, ...visited], left, come, gone });
 }
 
-/** What happened after a stream position. */
+/** Makes the lists of what happened after a stream position. */
 export function deviceListsSince(server: ServerState, user: User, since: number): DeviceLists {
   const come = new Set<UserID>();
   const gone = new Set<UserID>();

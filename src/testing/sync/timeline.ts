@@ -145,7 +145,7 @@ function senders(
   return first === undefined ? [] : room.fullState(first.position).filter(isMemberOf(speakers));
 }
 
-/** What has changed since the last sync, and who is needed to understand the timeline. */
+/** Returns what has changed since the last sync, and who is needed to understand the timeline. */
 function changes(
   job: SyncJob,
   room: Room,

@@ -45,7 +45,7 @@ function mayNotify(room: Room, event: RoomEvent, key: string): boolean {
   return levels.of(event.sender) >= levels.toNotify(key);
 }
 
-/** How many members the room had when the event was sent. */
+/** Counts the members that the room had when the event was sent. */
 function membersAt(room: Room, event: RoomEvent): number {
   const later = room.stateEvents.slice(firstAfter(room.stateEvents, event.position));
   if (!later.some(({ type }) => type === "m.room.member")) return room.membersWith("join").length;

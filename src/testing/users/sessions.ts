@@ -86,7 +86,7 @@ export class Sessions {
     return session;
   }
 
-  /** Whose access token this is, whether or not it still works. */
+  /** Finds the user of an access token, whether or not it still works. */
   userOf(token: string): UserID | undefined {
     return this.#byToken.get(token)?.user.id;
   }

@@ -206,7 +206,7 @@ export class Device {
     return answer;
   }
 
-  /** How many one-time keys of each algorithm are left. `signed_curve25519` is always listed. */
+  /** Counts the one-time keys of each algorithm that are left. `signed_curve25519` is always listed. */
   oneTimeKeyCounts(): Map<string, number> {
     const counts = new Map([["signed_curve25519", 0]]);
     for (const id of this.oneTimeKeys.keys()) {
@@ -221,7 +221,7 @@ export class Device {
     return [...this.fallbackKeys].filter(([, key]) => !key.used).map(([algorithm]) => algorithm);
   }
 
-  /** What other users and the owner see of it. */
+  /** Describes it, as other users and the owner see it. */
   describe(user: UserID): JsonObject {
     return {
       device_id: this.id,

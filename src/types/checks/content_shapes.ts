@@ -241,7 +241,7 @@ export function knownTypes(): string[] {
 const SECRET_STORAGE_KEY = "m.secret_storage.key.";
 
 /**
- * What contents of a type must be in a class; undefined if the specification defines no such type.
+ * Returns the shape of contents of a type in a class; undefined if the specification defines no such type.
  */
 export function shapeOf(eventClass: string, type: string): AnyShape | undefined {
   const isSecretStorageKey = eventClass === "account_data" && type.startsWith(SECRET_STORAGE_KEY);

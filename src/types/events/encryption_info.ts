@@ -97,7 +97,7 @@ export interface Encryptions {
 }
 
 /**
- * How an event was encrypted, and by whom. Nothing but decryption by this library makes it: no
+ * Returns how an event was encrypted, and by whom. Nothing but decryption by this library makes it: no
  * member of an event does, whatever its name and wherever the event came from.
  *
  * A copy made with `{ ...event }` has it too; one that went through JSON or `structuredClone()` has
@@ -117,7 +117,7 @@ export interface Encryptions {
  */
 export function encryptionOf(event: ClientEventWithoutRoomID): EncryptionInfo | undefined;
 /**
- * How an event of any kind was encrypted, a message to this device for one, and by whom.
+ * Returns how an event of any kind was encrypted, a message to this device for one, and by whom.
  *
  * @param event An event that a handler got.
  * @returns Undefined if the event came in clear.
@@ -153,7 +153,7 @@ export function encryptionsOf(event: object): Encryptions | undefined {
   return bundled.some((found) => found !== undefined) ? { encryption, bundled } : { encryption };
 }
 
-/** What the server bundled with an event: the newest edit, and the newest event of its thread. */
+/** Returns what the server bundled with an event: the newest edit, and the newest event of its thread. */
 export function bundledIn(event: object): readonly [edit: unknown, latest: unknown] {
   const { unsigned } = event as { readonly unsigned?: unknown };
   const relations = isJsonObject(unsigned) ? unsigned["m.relations"] : undefined;
