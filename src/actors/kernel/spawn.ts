@@ -94,28 +94,16 @@ class LocalActor implements Lifecycle {
       for (const kind of Object.getOwnPropertyNames(prototype)) {
         if (kind === "constructor") continue;
         Object.defineProperty(AskedActor.prototype, kind, {
-          value(this: LocalActor, body?: unknown, options?: AskOptions): Promise<unknown> {
-            return this.#ask(kind, body, options);
+          value(this: LocalActor, body?: unknown, { signal }: AskOptions = {}): Promise<unknown> {
+            const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+            const call: Call = { kind, body, signal, resolve, reject, onAbort: () => this.#refuse(call) };
+            if (signal?.aborted || !this.#channel.send(call)) this.#refuse(call);
+            else signal?.addEventListener("abort", call.onAbort, { once: true });
+            return promise;
           },
         });
       }
       return AskedActor;
-    });
-  }
-
-  #ask(kind: string, body: unknown, options: AskOptions | undefined): Promise<unknown> {
-    const signal = options?.signal;
-    return new Promise((resolve, reject) => {
-      const call: Call = {
-        kind,
-        body,
-        signal,
-        resolve,
-        reject,
-        onAbort: () => this.#refuse(call),
-      };
-      if (signal?.aborted || !this.#channel.send(call)) this.#refuse(call);
-      else signal?.addEventListener("abort", call.onAbort, { once: true });
     });
   }
 
@@ -151,24 +139,18 @@ class LocalActor implements Lifecycle {
   async #receive(): Promise<void> {
     const call = this.#channel.take();
     if (call === undefined || call.signal?.aborted) return;
-    call.signal?.removeEventListener("abort", call.onAbort);
+    const { kind, body, signal, onAbort } = call;
+    signal?.removeEventListener("abort", onAbort);
     this.#turn = call;
     try {
-      const reply = await this.#handle(call);
+      const context = signal === undefined ? this.#context : { ...this.#context, signal };
+      const reply = await this.#handlers[kind]?.(body, context);
       if (reply instanceof Later) this.#tasks.set(call, this.#finish(call, reply.promise));
       else call.resolve(reply);
     } catch (error) {
       this.#reject(call, error);
     }
     this.#turn = undefined;
-  }
-
-  #handle(call: Call): unknown {
-    const { signal } = call;
-    return this.#handlers[call.kind]?.(
-      call.body,
-      signal === undefined ? this.#context : { ...this.#context, signal },
-    );
   }
 
   async #finish(call: Call, task: Promise<unknown>): Promise<void> {
@@ -260,7 +242,9 @@ export class Channel<T> {
    */
   async ready(): Promise<boolean> {
     if (this.#first === undefined && !this.#isClosed) {
-      await new Promise<void>((resolve) => this.#wake = resolve);
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#wake = resolve;
+      await promise;
     }
     return this.#first !== undefined;
   }
