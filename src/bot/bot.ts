@@ -43,6 +43,7 @@ import type { Inviter } from "./policy/policy.ts";
 import type { BotSession, ListenedQuery, Query } from "./run/mod.ts";
 import { type BotClient, clientOf } from "./account.ts";
 import { optionsFromProcess } from "./env.ts";
+import type { LaterAPI } from "./later.ts";
 import type { RemindersAPI } from "./timers/timers.ts";
 import { Updates } from "./updates.ts";
 
@@ -75,6 +76,8 @@ export class Bot<C extends Context = Context> extends Composer<C> {
   readonly client: Client;
   /** Lists and cancels reminders that have not fired yet. */
   readonly reminders: RemindersAPI;
+  /** Cancels messages that `c.later()` has set, and has their time begin again. */
+  readonly later: LaterAPI;
   readonly #made: BotClient;
   readonly #kit: Kit;
   readonly #updates: Updates;
@@ -96,8 +99,9 @@ export class Bot<C extends Context = Context> extends Composer<C> {
     this.#made = clientOf(options);
     this.client = this.#made.client;
     this.#kit = new Kit(this.client, options, this.#ending.signal);
-    const { reminders } = this.#kit;
+    const { later, reminders } = this.#kit;
     this.reminders = { list: (room) => reminders.list(room), cancel: (id) => reminders.cancel(id) };
+    this.later = { cancel: (id) => later.cancel(id), restart: (id) => later.restart(id) };
     this.#updates = new Updates(this.#kit, this as unknown as Composer); // what `C` adds, functions set
     this.#life = new BotLife(this.#kit, this.#updates, this.#made);
     this.#times = new TimedFunctions(this.#kit);

@@ -8,6 +8,7 @@ import { type Client, ValueError } from "../../mod.ts";
 import { inMilliseconds } from "../base/duration.ts";
 import type { BotBehaviour } from "./bot_options.ts";
 import { Conversations } from "./conversations.ts";
+import { Later } from "./later.ts";
 import { Access, Invitations, reportUnread } from "./policy/policy.ts";
 import { BotSessions, Once, Patience, RunTime } from "./run/mod.ts";
 import { Reminders, Timers } from "./timers/timers.ts";
@@ -34,6 +35,7 @@ export class Kit {
   readonly once: Once;
   readonly timers: Timers;
   readonly reminders: Reminders;
+  readonly later: Later;
   readonly invitations: Invitations;
   readonly conversations: Conversations;
   /** Gives up functions that take too long. */
@@ -61,6 +63,7 @@ export class Kit {
     this.once = new Once(client);
     this.reminders = new Reminders(client, behaviour.maxReminders);
     this.timers = new Timers(client, this.reminders);
+    this.later = new Later(client, this.timers, this.reminders);
     this.invitations = new Invitations(client, this.timers, behaviour.inviteLimit);
     this.conversations = new Conversations(client, this);
     this.patience = new Patience(

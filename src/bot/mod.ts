@@ -52,6 +52,7 @@ export type {
   ClientBotOptions,
   HostedBotOptions,
 } from "./bot_options.ts";
+export type { LaterAPI } from "./later.ts";
 export type { PendingReminder, RemindersAPI } from "./timers/timers.ts";
 export {
   type AnyMessage,

@@ -112,7 +112,8 @@ export class Homeserver implements AsyncDisposable {
       clock: options.clock ?? systemClock,
       ids: options.ids ?? randomIds(),
       versions: options.versions ?? SYNAPSE_VERSIONS,
-      unstableFeatures: options.unstableFeatures ?? { "org.matrix.msc4380.stable": true },
+      unstableFeatures: options.unstableFeatures ??
+        { "org.matrix.msc4140": true, "org.matrix.msc4380.stable": true },
       defaultRoomVersion: options.defaultRoomVersion ?? DEFAULT_ROOM_VERSION,
       maxUploadSize: options.maxUploadSize ?? 52_428_800,
       oauth: options.oauth ?? false,

@@ -76,7 +76,7 @@ export interface HomeserverOptions {
   /**
    * The unstable features in `GET /versions`. What it says of them changes nothing else.
    *
-   * @default {{ "org.matrix.msc4380.stable": true }}
+   * @default {{ "org.matrix.msc4140": true, "org.matrix.msc4380.stable": true }}
    */
   readonly unstableFeatures?: Readonly<Record<string, boolean>>;
   /**

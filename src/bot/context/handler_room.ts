@@ -9,6 +9,7 @@
 import {
   type Client,
   type Logger,
+  relationTo,
   type SessionDefinition,
   type SessionKey,
   ValueError,
@@ -19,9 +20,18 @@ import { checkOptions } from "../../errors/known_names.ts";
 import { readDate } from "../commands/commands.ts";
 import type { Kit } from "../kit.ts";
 import { type Run, sessionKeyFor } from "../run/mod.ts";
+import { checkDue } from "../timers/timers.ts";
 import { BotRoom } from "./bot_room.ts";
 import type { Place } from "./room_messages.ts";
-import { checkText } from "./writing.ts";
+import {
+  type BotSendOptions,
+  checkNamed,
+  checkText,
+  contentOf,
+  notifiedBy,
+  SEND,
+  writeOne,
+} from "./writing.ts";
 
 /** A reminder for a function of the bot. */
 export interface NamedReminder {
@@ -281,7 +291,7 @@ export abstract class HandlerRoom extends BotRoom {
    * ```
    */
   async remind(when: Date | ReminderDelay | string, what: string | NamedReminder): Promise<string> {
-    const due = dueTime(when, this.client.api.clock.now());
+    const due = dueTime(when, this.client.api.clock.now(), "remind");
     if (typeof what !== "string") checkOptions(what, { name: true, data: true }, "remind");
     const { name, data } = typeof what === "string" ? { name: "", data: what } : what;
     this.run.after.check("remind");
@@ -297,6 +307,63 @@ export abstract class HandlerRoom extends BotRoom {
       const key = await this.kit.timers.remind(context, due, { reminder, name: id });
       this.run.atEnd.push(() => this.kit.timers.wake());
       return key;
+    });
+  }
+
+  /**
+   * Sends text later, once, also after a restart. The homeserver sends it, though the bot is away then, if it can
+   * (`client.supports("org.matrix.msc4140")`), if that is not too late for it, and if the room is not encrypted.
+   * Else the bot sends it, as it sends reminders. What the homeserver could not send at its time, as Synapse if the
+   * bot had sent too much, the bot sends when it is there.
+   *
+   * @experimental It uses the unstable form of MSC4140: a minor version may change it.
+   * @param when When, as for {@linkcode RoomContext.remind}.
+   * @param text The text, no longer than fits into one message.
+   * @param options As for {@linkcode BotRoom.send}.
+   * @returns Names the message, for `bot.later.cancel()` and `bot.later.restart()`.
+   * @throws {ValueError} If there is no such time, or the text does not fit into one message; or if the user has as
+   *   many reminders, and messages for later, pending in this room as `maxReminders` allows.
+   *
+   * @example
+   * ```ts
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command("break", async (c) => {
+   *   await c.reply("Back in a quarter of an hour.");
+   *   await c.later("15m", "**The second act begins.**");
+   * });
+   * ```
+   */
+  async later(
+    when: Date | ReminderDelay | string,
+    text: string,
+    options: BotSendOptions = {},
+  ): Promise<string> {
+    const { clock } = this.client.api;
+    const due = dueTime(when, clock.now(), "say something later");
+    const delay = due - clock.now();
+    checkDue(due, "say something later");
+    checkText(text, "say something later");
+    checkNamed(options, SEND, "later");
+    this.run.after.check("say something later");
+    const { format, mentions, msgtype = this.kit.msgtype, replyTo, sendKey } = options;
+    const { roomId: room, thread } = this;
+    return await this.run.act("later", async (at) => {
+      const part = await writeOne(text, format, {
+        action: "say something later",
+        mend: "shorten it, or use c.remind()",
+      });
+      const relatesTo = relationTo({ thread, replyTo });
+      const content = contentOf(part, { msgtype, mentions: notifiedBy(part, 0, mentions), relatesTo });
+      const message = { room, content, by: this.about?.sender as UserID | undefined, due, delay };
+      const { once, later, timers } = this.kit;
+      const { context } = this.run;
+      const delayId = await once.value(this.run, at, () => later.atServer(message, sendKey));
+      const id = context.deliveryId === undefined ? crypto.randomUUID() : `${context.deliveryId} ${at}`;
+      await later.add(context, id, { ...message, delayId });
+      this.run.atEnd.push(() => timers.wake());
+      return id;
     });
   }
 }
@@ -318,7 +385,7 @@ Object.freeze(HandlerRoom.prototype.session);
  *
  * @throws {ValueError} If it is not said as it has to be: a number could be either.
  */
-function dueTime(when: Date | ReminderDelay | string, now: number): number {
+function dueTime(when: Date | ReminderDelay | string, now: number, action: string): number {
   if (when instanceof Date) return when.getTime();
   if (typeof when === "string") {
     const delay = readDuration(when);
@@ -328,9 +395,9 @@ function dueTime(when: Date | ReminderDelay | string, now: number): number {
   if (typeof when !== "object" || when === null) {
     const given = typeof when === "string" ? JSON.stringify(when.slice(0, 100)) : typeof when;
     throw new ValueError(
-      `Cannot remind: when must be a Date, { in: milliseconds }, or a text like 1h30m or 2026-12-24T18:00, and is ${given}`,
+      `Cannot ${action}: when must be a Date, { in: milliseconds }, or a text like 1h30m or 2026-12-24T18:00, and is ${given}`,
     );
   }
-  checkOptions(when, { in: true }, "remind");
+  checkOptions(when, { in: true }, action);
   return now + inMilliseconds(when.in);
 }

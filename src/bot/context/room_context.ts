@@ -523,6 +523,37 @@ export interface RoomContext {
   remind(when: Date | ReminderDelay | string, what: string | NamedReminder): Promise<string>;
 
   /**
+   * Sends text later, once, also after a restart. The homeserver sends it, though the bot is away then, if it can
+   * (`client.supports("org.matrix.msc4140")`), if that is not too late for it, and if the room is not encrypted.
+   * Else the bot sends it, as it sends reminders. What the homeserver could not send at its time, as Synapse if the
+   * bot had sent too much, the bot sends when it is there.
+   *
+   * @experimental It uses the unstable form of MSC4140: a minor version may change it.
+   * @param when When, as for {@linkcode RoomContext.remind}.
+   * @param text The text, no longer than fits into one message.
+   * @param options As for {@linkcode BotRoom.send}.
+   * @returns Names the message, for `bot.later.cancel()` and `bot.later.restart()`.
+   * @throws {ValueError} If there is no such time, or the text does not fit into one message; or if the user has as
+   *   many reminders, and messages for later, pending in this room as `maxReminders` allows.
+   *
+   * @example
+   * ```ts ignore
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command("break", async (c) => {
+   *   await c.reply("Back in a quarter of an hour.");
+   *   await c.later("15m", "**The second act begins.**");
+   * });
+   * ```
+   */
+  later(
+    when: Date | ReminderDelay | string,
+    text: string,
+    options?: BotSendOptions,
+  ): Promise<string>;
+
+  /**
    * Removes a user from the room, who may come back; or takes an invitation back.
    *
    * @param userId The ID of the user.

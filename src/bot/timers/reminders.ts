@@ -6,7 +6,7 @@
 
 import { type Client, defineSession, type HandlerContext, ValueError } from "../../../mod.ts";
 import type { RoomID } from "../../../types.ts";
-import { dueOf, LAST, pendingTimers, type Reminder, TIMERS } from "./timer.ts";
+import { checkDue, dueOf, pendingTimers, type Reminder, TIMERS } from "./timer.ts";
 
 /** Text that a bot still has to send. */
 export interface PendingReminder {
@@ -112,7 +112,7 @@ export class Reminders implements RemindersAPI {
    * @throws {ValueError} If there is no such time, or no such function.
    */
   check(due: number, name: string): void {
-    if (!(due >= 0 && due <= LAST)) throw new ValueError("Cannot remind: there is no such time");
+    checkDue(due, "remind");
     if (name !== "" && !this.#names.has(name)) {
       throw new ValueError(`Cannot remind: the bot has no function "${name}"; add it with bot.reminder()`);
     }

@@ -50,6 +50,8 @@ export type Timer =
     readonly end: ConversationEnding;
   }
   | { readonly kind: "remind"; readonly reminder: Reminder }
+  /** A message that was set for later: what it is stands in a record of its own, which may change. */
+  | { readonly kind: "later"; readonly id: string }
   | { readonly kind: "join"; readonly invitation: Accepted };
 
 /** What a timer does at its time, by its kind. */
@@ -89,6 +91,15 @@ export interface Due {
 
 /** The last moment that a date can be. */
 export const LAST = 8.64e15;
+
+/**
+ * Refuses what is no time.
+ *
+ * @param action What can't be done then, as the error has it.
+ */
+export function checkDue(due: number, action: string): void {
+  if (!(due >= 0 && due <= LAST)) throw new ValueError(`Cannot ${action}: there is no such time`);
+}
 
 /** The key of a timer for a time, in milliseconds since the epoch. */
 export function keyOf(due: number, name: string = crypto.randomUUID()): string {

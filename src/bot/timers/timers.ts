@@ -24,8 +24,10 @@ import type { Reminders } from "./reminders.ts";
 
 export {
   type Accepted,
+  checkDue,
   type Due,
   isPassing,
+  keyOf,
   readTimes,
   type Reminder,
   type TimerOf,

@@ -1,0 +1,237 @@
+/**
+ * Messages that are sent later: by the homeserver where it can, and by the bot where it can't.
+ *
+ * @module
+ */
+
+import {
+  type Client,
+  defineSession,
+  type HandlerContext,
+  MatrixRequestError,
+  NotFoundError,
+} from "../../mod.ts";
+import { PaginationDirection, type RoomID, type RoomMessageContent, type UserID } from "../../types.ts";
+import { isCutOff } from "./run/mod.ts";
+import { memberOf } from "./text/mod.ts";
+import { isPassing, keyOf, type Reminders, type Timers } from "./timers/timers.ts";
+
+/** The messages of a bot that are sent later. */
+export interface LaterAPI {
+  /**
+   * Takes a message back that has not been sent.
+   *
+   * @param id Its ID, as `c.later()` returned it.
+   * @returns Whether it was pending.
+   *
+   * @example
+   * ```ts
+   * import type { Bot } from "@greenroom/matrix/bot";
+   *
+   * export function addUnsay(bot: Bot): void {
+   *   bot.command("unsay <id>", async (c) => {
+   *     await c.reply(await bot.later.cancel(c.args.id) ? "It won't be said." : "There is no such message.");
+   *   });
+   * }
+   * ```
+   */
+  cancel(id: string): Promise<boolean>;
+  /**
+   * Has the time of a message begin again: it is sent as long after now as it was to be when it was set.
+   *
+   * @param id Its ID, as `c.later()` returned it.
+   * @returns Whether it was pending.
+   *
+   * @example
+   * ```ts
+   * import type { Bot } from "@greenroom/matrix/bot";
+   *
+   * export function addAlarm(bot: Bot): void {
+   *   bot.command("watch", async (c) => {
+   *     await c.reply(await c.later("10m", "Nobody has come by for ten minutes!"));
+   *   });
+   *   bot.command("here <id>", async (c) => void await bot.later.restart(c.args.id));
+   * }
+   * ```
+   */
+  restart(id: string): Promise<boolean>;
+}
+
+/** A message to be sent later. */
+interface LaterMessage {
+  readonly room: RoomID;
+  readonly content: RoomMessageContent;
+  /** Who asked for it; undefined: nobody. */
+  readonly by: UserID | undefined;
+  /** The ID of its delay at the homeserver; `null`: the bot sends it. */
+  readonly delayId: string | null;
+  /** When it is sent, in milliseconds since the epoch. */
+  readonly due: number;
+  /** After how long, in milliseconds. */
+  readonly delay: number;
+}
+
+/** The same as it is kept. */
+interface KeptMessage extends LaterMessage {
+  /** Counts it among the reminders of its user. */
+  readonly counted: string;
+  readonly isCancelled: boolean;
+}
+
+const LATER = defineSession<{ message: KeptMessage | undefined }>({
+  name: "bot.later",
+  per: () => undefined,
+  initial: () => ({ message: undefined }),
+});
+
+/** The feature of homeservers that send events later. */
+const DELAYED_EVENTS = "org.matrix.msc4140";
+/** Names the delay in what was sent after it, for who has sent it. */
+const DELAY_ID = "org.matrix.msc4140.delay_id";
+/** Statuses of a homeserver that does not send this later: too late, too many, or nothing at all. */
+const REFUSALS: readonly number[] = [400, 403, 404];
+/** How long after its time the bot looks whether the homeserver has sent it, in milliseconds. */
+const GRACE = 10_000;
+/** How far from its time what says the same counts as it, in milliseconds. */
+const NEAR = 60_000;
+/** How many of the bot's own messages are looked at, and how many are asked for at once. */
+const [LOOKED_AT, PAGE] = [1_000, 100];
+
+/** Has messages sent later. */
+export class Later implements LaterAPI {
+  readonly #client: Client;
+  readonly #timers: Timers;
+  readonly #reminders: Reminders;
+
+  /**
+   * @param client Sends, and stores.
+   * @param timers Send what the homeserver does not.
+   * @param reminders Count that.
+   */
+  constructor(client: Client, timers: Timers, reminders: Reminders) {
+    this.#client = client;
+    this.#timers = timers;
+    this.#reminders = reminders;
+    timers.handle("later", ({ id }, context) => this.#send(id, context));
+  }
+
+  /**
+   * Has the homeserver send a message.
+   *
+   * @param key Names it, if its content may differ when the handler runs again.
+   * @returns The ID of the delay; `null` if the homeserver can't: a message to an encrypted room is encrypted when it
+   *   leaves.
+   */
+  async atServer(
+    { room, content, delay }: Pick<LaterMessage, "room" | "content" | "delay">,
+    key: string | undefined,
+  ): Promise<string | null> {
+    const client = this.#client;
+    if (!await client.supports(DELAYED_EVENTS) || await client.isRoomEncrypted(room)) return null;
+    const options = { delay: Math.max(1, Math.round(delay)), key };
+    try {
+      return await client.createDelayedEvent(room, "m.room.message", content, options);
+    } catch (error) {
+      if (error instanceof MatrixRequestError && REFUSALS.includes(error.status)) return null;
+      throw error;
+    }
+  }
+
+  /**
+   * Has the bot send a message, or see that the homeserver does, from the commit of a handler on.
+   *
+   * @param id Names it, the same when the handler runs again.
+   * @throws {ValueError} If who asks has as many reminders as may be.
+   */
+  async add(context: HandlerContext, id: string, message: LaterMessage): Promise<void> {
+    const counted = keyOf(message.due, id);
+    await this.#reminders.take(context, message, counted);
+    context.updateSession(LATER, id, () => ({ message: { ...message, counted, isCancelled: false } }));
+    this.#timers.add(context, timeOf(message), { kind: "later", id }, id);
+  }
+
+  async cancel(id: string): Promise<boolean> {
+    const { sessions } = this.#client;
+    const { message } = await sessions.read(LATER, id) ?? {};
+    if (message === undefined) return false;
+    const { delayId, counted } = message;
+    let isFound = true;
+    if (delayId !== null) {
+      await this.#change(id, { isCancelled: true }); // what is not found there any more is not sent by the bot
+      isFound = await found(this.#client.cancelDelayedEvent(delayId));
+    }
+    await sessions.end(LATER, id);
+    await this.#reminders.releaseNow(message, counted);
+    return isFound;
+  }
+
+  async restart(id: string): Promise<boolean> {
+    const { api: { clock }, sessions } = this.#client;
+    const { message } = await sessions.read(LATER, id) ?? {};
+    if (message === undefined || message.isCancelled) return false;
+    const { delayId, delay } = message;
+    if (delayId !== null && !await found(this.#client.restartDelayedEvent(delayId))) return false;
+    await this.#change(id, { due: clock.now() + delay });
+    return true;
+  }
+
+  async #change(id: string, change: Partial<KeptMessage>): Promise<void> {
+    await this.#client.sessions.update(
+      LATER,
+      id,
+      ({ message }) => message && { message: { ...message, ...change } },
+    );
+  }
+
+  /** Sends a message whose time has come; one whose time has begun again waits for that. */
+  async #send(id: string, context: HandlerContext): Promise<void> {
+    const { message } = await this.#client.sessions.read(LATER, id) ?? {};
+    if (message === undefined) return; // it was cancelled
+    const at = timeOf(message);
+    if (at > this.#client.api.clock.now()) {
+      return void this.#timers.add(context, at, { kind: "later", id }, id);
+    }
+    try {
+      if (!message.isCancelled && !await this.#hasArrived(message)) {
+        await this.#client.sendMessage(message.room, message.content);
+      }
+    } catch (error) {
+      if (!isPassing(error) && !isCutOff(error)) await this.cancel(id); // nobody tries it again
+      throw error;
+    }
+    context.updateSession(LATER, id, () => null);
+    this.#reminders.release(context, message, message.counted);
+  }
+
+  /** Whether the homeserver has sent a message. One that could not, at its time, does not try again. */
+  async #hasArrived({ room, content, delayId, due }: LaterMessage): Promise<boolean> {
+    if (delayId === null || await found(this.#client.cancelDelayedEvent(delayId))) return false;
+    const senders = [this.#client.mxid as UserID]; // a bot that has started knows it
+    const options = { limit: PAGE, filterJson: { senders, types: ["m.room.message"] } };
+    let left = LOOKED_AT;
+    for await (const event of this.#client.iterateMessages(room, PaginationDirection.BACKWARD, options)) {
+      const shown = memberOf(event.unsigned, DELAY_ID);
+      const isNear = Math.abs(event.origin_server_ts - due) < NEAR;
+      if (shown === delayId || (shown === undefined && isNear && event.content.body === content.body)) {
+        return true;
+      }
+      if (--left === 0) break;
+    }
+    return false;
+  }
+}
+
+/** When the bot has to do something about it, in milliseconds since the epoch. */
+function timeOf({ delayId, due }: LaterMessage): number {
+  return delayId === null ? due : due + GRACE;
+}
+
+async function found(work: Promise<void>): Promise<boolean> {
+  try {
+    await work;
+    return true;
+  } catch (error) {
+    if (error instanceof NotFoundError) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,226 @@
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { type Client, ValueError } from "@greenroom/matrix";
+import type { Bot } from "@greenroom/matrix/bot";
+import type { BotTester } from "@greenroom/matrix/testing";
+import { atEachCrashPoint } from "../../client/support/crash_points.ts";
+import type { OperationLog } from "../../client/support/crash.ts";
+import { begin, ENCRYPTED } from "../../client/support/encrypted_room.ts";
+import { RestartingBot } from "../../client/support/restarting_bot.ts";
+import { clientStage, heard } from "../../client/support/stage.ts";
+import { living } from "../conversations/living.ts";
+import { EVERYBODY } from "../../support/everybody.ts";
+import { trying } from "../support.ts";
+
+const MINUTE = 60_000;
+
+/** Has the homeserver refuse the next event that it is to send later. */
+function refusesLater(tester: BotTester): void {
+  const body = { errcode: "M_UNKNOWN", error: "The requested delay exceeds the allowed maximum" };
+  const match = { method: "PUT", path: "/send/", user: tester.mxid };
+  tester.homeserver.faults.add({ kind: "status", status: 400, body, match, times: 1 });
+}
+
+/** A bot that says "Curtain" in ten minutes, and takes that back. */
+function calling(): (bot: Bot) => void {
+  let id = "";
+  return (bot) => {
+    bot.command("later", async (c) => {
+      id = await c.later("10m", "**Curtain**");
+      await c.reply("Noted");
+    });
+    bot.command("cancel", async (c) => void await c.reply(`${await bot.later.cancel(id)}`));
+    bot.command("restart", async (c) => void await c.reply(`${await bot.later.restart(id)}`));
+  };
+}
+
+Deno.test("What is said later the homeserver says in time, though the bot is away, and only then", async () => {
+  await using tester = trying(calling());
+  const room = await tester.room("alice");
+  await room.say("!later");
+  await room.expect("Noted");
+  await tester.stop();
+  await tester.pass(10 * MINUTE - 1);
+  assertEquals(room.messages.at(-1)?.text, "Noted");
+  await tester.pass(1);
+  const { sender, text, html } = room.messages.at(-1) ?? {};
+  assertEquals([sender, text, html], [tester.mxid, "**Curtain**", "<strong>Curtain</strong>"]);
+  await room.expect("**Curtain**");
+  await tester.pass(10 * MINUTE);
+  await tester.restart();
+  await tester.pass(MINUTE);
+  await room.expectNothing();
+});
+
+Deno.test("What the homeserver does not say later the bot says, once, also after a restart", async () => {
+  await using tester = trying(calling());
+  const room = await tester.room("alice");
+  refusesLater(tester);
+  await room.say("!later");
+  await room.expect("Noted");
+  await tester.restart();
+  await tester.pass(10 * MINUTE - 1_000);
+  await room.expectNothing();
+  await tester.pass(1_000);
+  assertEquals((await room.expect("**Curtain**")).html, "<strong>Curtain</strong>");
+  await tester.restart();
+  await tester.pass(10 * MINUTE);
+  await room.expectNothing();
+});
+
+Deno.test("What the homeserver has lost, as when the bot had sent too much at that time, the bot says, once", async () => {
+  let made: Bot | undefined;
+  await using tester = trying((bot) => {
+    made = bot;
+    calling()(bot);
+  });
+  const room = await tester.room("alice");
+  for (let count = 0; count < 2; count++) {
+    await room.say("!later");
+    await room.expect("Noted");
+    await tester.pass(2 * MINUTE);
+  }
+  const [lost] = await made?.client.listDelayedEvents() ?? [];
+  await made?.client.cancelDelayedEvent(lost?.delay_id as string);
+  await tester.pass(10 * MINUTE);
+  await room.expect("**Curtain**");
+  await room.expect("**Curtain**");
+  await tester.restart();
+  await tester.pass(MINUTE);
+  await room.expectNothing();
+});
+
+for (const isRefused of [false, true]) {
+  const where = isRefused ? "at the bot" : "at the homeserver";
+  Deno.test(`What is said later, ${where}, can be cancelled, and its time can begin again`, async () => {
+    await using tester = trying(calling());
+    const room = await tester.room("alice");
+    const ask = async (command: string, answer: string) => {
+      await room.say(command);
+      await room.expect(answer);
+    };
+    if (isRefused) refusesLater(tester);
+    await ask("!later", "Noted");
+    await ask("!cancel", "true");
+    await ask("!cancel", "false");
+    await ask("!restart", "false");
+    await tester.pass(10 * MINUTE);
+    await room.expectNothing();
+    if (isRefused) refusesLater(tester);
+    await ask("!later", "Noted");
+    await tester.pass(9 * MINUTE);
+    await ask("!restart", "true");
+    await tester.restart();
+    await tester.pass(9 * MINUTE);
+    await room.expectNothing();
+    await tester.pass(MINUTE);
+    await room.expect("**Curtain**");
+    await ask("!restart", "false");
+    await ask("!cancel", "false");
+    await tester.pass(10 * MINUTE);
+    await room.expectNothing();
+  });
+}
+
+Deno.test("What the bot says later counts among the reminders of a user, and what was cancelled does not", async () => {
+  await using tester = trying((bot) => {
+    let id = "";
+    bot.command("later", async (c) => {
+      const outcome = await c.later("2d", "Curtain").then((made) => id = made, () => undefined);
+      await c.reply(outcome === undefined ? "Too many" : "Noted");
+    });
+    bot.command("cancel", async (c) => void await c.reply(`${await bot.later.cancel(id)}`));
+  }, { maxReminders: 1 });
+  const room = await tester.room("alice");
+  for (
+    const [command, answer] of [["later", "Noted"], ["later", "Too many"], ["cancel", "true"], [
+      "later",
+      "Noted",
+    ]]
+  ) {
+    await room.say(`!${command}`);
+    await room.expect(answer as string);
+  }
+});
+
+Deno.test("What can't be said later is a ValueError", async () => {
+  const errors: unknown[] = [];
+  await using tester = trying((bot) => {
+    bot.command("later", async (c) => {
+      for (
+        const args of [
+          ["soon", "x"],
+          [new Date(NaN), "x"],
+          ["1h", ""],
+          ["1h", 3],
+          ["1h", "x", { key: "y" }],
+          [
+            "1h",
+            "x ".repeat(40_000),
+          ],
+        ]
+      ) {
+        await c.later(...args as [string, string]).catch((error) => errors.push(error));
+      }
+      await c.reply("Done");
+    });
+  });
+  const room = await tester.room("alice");
+  await room.say("!later");
+  await room.expect("Done");
+  assertEquals(errors.length, 6);
+  for (const error of errors) await assertRejects(() => Promise.reject(error), ValueError, "Cannot");
+});
+
+const DELAY = 2_000;
+
+/** A bot that is told to say something in a minute. */
+function waiting(client: Client): void {
+  const bot = living(client);
+  bot.command("later", async (c) => void await c.later({ in: DELAY }, "Curtain"));
+  bot.start({ signals: false });
+}
+
+for (const isEncrypted of [false, true]) {
+  const where = isEncrypted ? "an encrypted" : "a plain";
+  Deno.test(`What is said later in ${where} room comes once, wherever the process crashes`, async () => {
+    await atEachCrashPoint(async (plan) => {
+      await using here = clientStage();
+      const encryption = isEncrypted && EVERYBODY;
+      const alice = here.client("alice", { encryption });
+      const texts = heard(alice);
+      await begin(here, alice);
+      let log: OperationLog | undefined;
+      const bot = new RestartingBot(here, {
+        plans: [plan],
+        setUp(client, process) {
+          log ??= process.log;
+          waiting(client);
+        },
+        client: { encryption },
+      });
+      const { requests } = here.homeserver;
+      await bot.until(() => requests.filter("GET", "/sync").some(({ user }) => user === "@bot:localhost"));
+      const room = await alice.createRoom({
+        invitees: ["@bot:localhost"],
+        initialState: isEncrypted ? ENCRYPTED : [],
+      });
+      await bot.until(() => here.homeserver.room(room).membership("@bot:localhost") === "join");
+      await bot.settle();
+      await alice.sendText(room, "!later");
+      await bot.settle();
+      await here.clock.tick(DELAY);
+      await bot.until(() => texts.length > 1);
+      await bot.settle();
+      await here.clock.tick(12_000); // until the bot has looked whether it was sent
+      await bot.settle();
+      assertEquals(texts, ["!later", "Curtain"], bot.crashes.join());
+      const sent = here.homeserver.room(room).messages.filter(({ sender }) => sender === "@bot:localhost");
+      assertEquals(sent.length, 1, bot.crashes.join());
+      assertEquals(await bot.records("bot.later"), [], bot.crashes.join());
+      await bot.client.close();
+      await here.clock.tick(10_000); // what crashed processes have begun has an end too
+      assert(log !== undefined);
+      return log;
+    });
+  });
+}
