@@ -223,8 +223,8 @@ export class Updates {
     const queue = queueOf(room, sender);
     const begin = (): Promise<void> => {
       const time = this.#kit.newTime();
-      const run = (): Promise<void> => this.#run(type, event, { context, time, queue });
-      const work = REGISTERED in globalThis ? this.#observed(type, event, run) : run();
+      const of = { context, time, queue };
+      const work = REGISTERED in globalThis ? this.#observed(type, event, of) : this.#run(type, event, of);
       return this.#kit.patience.until(work, time, () => this.#endTurn(queue));
     };
     const waiting = this.#queues.get(queue);
@@ -239,10 +239,11 @@ export class Updates {
     else next();
   }
 
-  /** Does work as a span of OpenTelemetry, whose API is loaded only then. */
-  async #observed(type: string, data: MatrixEvent, work: () => Promise<void>): Promise<void> {
+  /** Does the same as a span of OpenTelemetry, whose API is loaded only then. */
+  async #observed(type: string, event: MatrixEvent, of: RunOptions): Promise<void> {
     const { handled } = await import("../base/telemetry.ts");
-    await handled({ by: "bot", type, data, clock: this.#kit.client.api.clock }, work);
+    const { clock } = this.#kit.client.api;
+    await handled({ by: "bot", type, data: event, clock }, () => this.#run(type, event, of));
   }
 
   async #run(type: string, event: MatrixEvent, of: RunOptions): Promise<void> {

@@ -136,7 +136,12 @@ class EngineHandlers implements AsyncDisposable {
     for (const [step, part] of Object.entries(STEPS)) {
       Object.defineProperty(this.prototype, step, {
         value(this: EngineHandlers, body: unknown): unknown {
-          return this.#part(part)[step]?.(body);
+          const engine = this.#opened;
+          if (engine === undefined) {
+            throw new EncryptionError("Cannot use encryption: it has not been opened for a device yet");
+          }
+          const from: unknown = part === "core" ? engine : engine.steps;
+          return (from as Readonly<Record<string, (body: unknown) => unknown>>)[step]?.(body); // steps are methods
         },
       });
     }
@@ -155,14 +160,6 @@ class EngineHandlers implements AsyncDisposable {
   /** Closes the engine. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#opened?.close();
-  }
-
-  #part(part: "core" | "steps"): Readonly<Record<string, (body: unknown) => unknown>> {
-    const engine = this.#opened;
-    if (engine === undefined) {
-      throw new EncryptionError("Cannot use encryption: it has not been opened for a device yet");
-    }
-    return (part === "core" ? engine : engine.steps) as never; // whose steps are methods
   }
 }
 
