@@ -890,8 +890,8 @@ export const BUGS: readonly Bug[] = [
   {
     name: "A pack that was read is taken for what the store has after it has changed",
     path: "src/actors/store/packed_state.ts",
-    find: "for (const { key } of mutations) this.#packs.delete(nameOf(key));",
-    replace: "if (mutations.length < 0) this.#packs.clear();",
+    find: "for (const { key } of mutations) this.#known.delete(nameOf(key));",
+    replace: "if (mutations.length < 0) this.#known.clear();",
     worlds: ["--favour=state of a room is redacted"],
   },
   {

@@ -107,7 +107,7 @@ export interface CoreAPI extends RoomStateAPI, Pick<MessagesAPI, "sendMessageEve
 
 export interface EncryptedRoomsAPI {
   /**
-   * Whether messages to a room are encrypted.
+   * Returns whether messages to a room are encrypted.
    *
    * @param roomId The room.
    * @param options Request options, for what has to be looked up.

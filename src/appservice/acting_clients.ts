@@ -227,12 +227,12 @@ export class ActingClients {
   }
 }
 
-/** Whether a request has failed since the homeserver has deleted the device that it was made with. */
+/** Returns whether a request has failed since the homeserver has deleted the device that it was made with. */
 export function isDeviceLost(error: unknown): boolean {
   return causeOf(error, UnknownDeviceError) !== undefined;
 }
 
-/** Whether something was asked of a client that has ended. */
+/** Returns whether something was asked of a client that has ended. */
 function isStopped(error: unknown): boolean {
   if (error instanceof MatrixError && error.code === "ACTOR_STOPPED") return true;
   return error instanceof Error && isStopped(error.cause);

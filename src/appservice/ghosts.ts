@@ -70,7 +70,7 @@ export class Ghosts {
     };
   }
 
-  /** Whether something is asked that has to be known before something is encrypted. */
+  /** Returns whether something is asked that has to be known before something is encrypted. */
   #isBeforeEncrypting(operation: string): boolean {
     return this.#deviceId !== undefined && BEFORE_ENCRYPTING.has(operation);
   }

@@ -63,7 +63,7 @@ export class HomeserverDoor {
     this.#order = new ArrivalOrder(kit.clock, kit.inbox);
   }
 
-  /** Whether the homeserver has pinged with this ID. */
+  /** Returns whether the homeserver has pinged with this ID. */
   hasPinged(id: string): boolean {
     return this.#pings.has(id);
   }
@@ -263,7 +263,7 @@ class ArrivalOrder {
     return this.#leftOut.length > 0 && !this.#isWithin(this.#pause.ms, this.#pause.since);
   }
 
-  /** Whether processes have kept all that was left out here. */
+  /** Returns whether processes have kept all that was left out here. */
   async #hasAllLeftOut(): Promise<boolean> {
     if (!await this.#inbox.hasAll(this.#leftOut)) return false;
     this.#leftOut = [];

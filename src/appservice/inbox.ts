@@ -99,7 +99,7 @@ export class Inbox {
     return this.#last;
   }
 
-  /** Whether the latest transactions have all of these IDs, whichever process has kept them. */
+  /** Returns whether the latest transactions have all of these IDs, whichever process has kept them. */
   async hasAll(ids: readonly string[]): Promise<boolean> {
     const [{ ids: names }] = await this.#head();
     return ids.every((id) => names.some((name) => name.startsWith(`${id} `)));

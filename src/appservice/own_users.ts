@@ -45,7 +45,7 @@ export class OwnUsers {
     this.#namespaces = users.map(({ regex }) => regex).join(", ") || "none";
   }
 
-  /** Whether a user is one that the application service alone can have made. */
+  /** Returns whether a user is one that the application service alone can have made. */
   isOwn(userId: string): boolean {
     return userId === this.bot || userId === this.sender || this.#isAmong(userId, this.#exclusive);
   }
@@ -101,17 +101,17 @@ export class OwnRooms {
     this.#users = users;
   }
 
-  /** Whether a user is one of the application service's. */
+  /** Returns whether a user is one of the application service's. */
   isOwn(userId: string): boolean {
     return this.#users.isOwn(userId);
   }
 
-  /** Whether any of them is in a room, or invited, as far as the store knows. */
+  /** Returns whether any of them is in a room, or invited, as far as the store knows. */
   async hasOwnMember(roomId: RoomID): Promise<boolean> {
     return (await this.bot.stateStore.getMembers(roomId)).keys().some((userId) => this.isOwn(userId));
   }
 
-  /** Whether the store has it that the own user is in a room. */
+  /** Returns whether the store has it that the own user is in a room. */
   async isThere(roomId: RoomID): Promise<boolean> {
     return (await this.bot.stateStore.getMember(roomId, this.userId))?.membership === Membership.JOIN;
   }

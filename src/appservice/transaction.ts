@@ -56,7 +56,7 @@ function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** Whether something is a state event, as far as it was not checked. */
+/** Returns whether something is a state event, as far as it was not checked. */
 function isStateEvent(event: unknown): event is JsonObject {
   return isJsonObject(event) && typeof event.state_key === "string";
 }

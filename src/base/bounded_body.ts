@@ -112,7 +112,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** Whether a text is a secret. How long that takes does not depend on what the text says. */
+/** Returns whether a text is a secret. How long that takes does not depend on what the text says. */
 export async function isSameSecret(text: string, secret: string): Promise<boolean> {
   const { createHash, timingSafeEqual } = await platform.crypto();
   const hashed = (each: string) => createHash("sha256").update(each).digest();

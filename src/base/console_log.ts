@@ -191,7 +191,7 @@ function reasonOf(error: unknown): string {
   return place === undefined ? text : `${text}, at ${place}`;
 }
 
-/** Whether a text contains an identifier or an address; a command's name is in many a text. */
+/** Returns whether a text contains an identifier or an address; a command's name is in many a text. */
 function isIn(text: string, value: unknown): boolean {
   return typeof value === "string" && /^[!$@#]|^\w+:\/\//.test(value) && text.includes(value);
 }

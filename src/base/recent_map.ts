@@ -117,7 +117,7 @@ export class RecentSet<Value extends string> {
     this.#values = new RecentMap(capacity);
   }
 
-  /** Whether it has a value, which becomes the newest. */
+  /** Returns whether it has a value, which becomes the newest. */
   has(value: Value): boolean {
     return this.#values.get(value) !== undefined;
   }

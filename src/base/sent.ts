@@ -83,7 +83,7 @@ export class Sent {
     return this.repeats(text) ? LEFT_OUT : text;
   }
 
-  /** Whether a text repeats something. */
+  /** Returns whether a text repeats something. */
   repeats(text: string): boolean {
     if (WORD.test(text)) return false;
     const runs = this.#runs ??= runsOf(this.#parts);

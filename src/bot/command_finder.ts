@@ -180,7 +180,7 @@ export class CommandFinder {
     return isKnown ? { ...invocation, isAddressed: true, pills } : undefined;
   }
 
-  /** Whether nobody is in a room but the bot and one user. */
+  /** Returns whether nobody is in a room but the bot and one user. */
   async #isDirect(room: RoomID): Promise<boolean> {
     const members = await this.#kit.client.stateStore.getMembers(room, ["join", "invite"]);
     return members.size === 2;
@@ -214,7 +214,7 @@ const UNKNOWN = builtIn("unknown", "", "");
 /** Stands for a command that came in clear, and is taken only encrypted. */
 const IN_CLEAR = builtIn("in clear", "", "");
 
-/** Whether a command is one of these. */
+/** Returns whether a command is one of these. */
 export function isBuiltIn(command: Command): boolean {
   return [HELP, CANCEL, UNKNOWN, IN_CLEAR].includes(command);
 }

@@ -157,7 +157,7 @@ export class Conversations {
     }
   }
 
-  /** Whether a conversation may wait for an event. */
+  /** Returns whether a conversation may wait for an event. */
   async isAwaited(
     { place, queries, context }: {
       readonly place: EventPlace;

@@ -308,13 +308,13 @@ export class Updates {
     return report !== undefined;
   }
 
-  /** Whether a conversation waits for it. */
+  /** Returns whether a conversation waits for it. */
   #answers(update: Update, run: Run): Promise<boolean> {
     const place = placeOf(update);
     return this.#kit.conversations.answer(keptOf(update), { place, queries: update.queries, run });
   }
 
-  /** Whether it ends a conversation. */
+  /** Returns whether it ends a conversation. */
   async #cancels(update: Update, run: Run): Promise<boolean> {
     const hasSaid = await this.#kit.conversations.cancel(update, run);
     if (hasSaid === false) await new Context(this.#kit, run, update).reply("Cancelled.");

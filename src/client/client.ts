@@ -2482,7 +2482,7 @@ export interface Client
   isUsernameAvailable(username: string, options?: RequestOptions): Promise<boolean>;
 
   /**
-   * Whether a user could register with a token now (`m.login.registration_token`).
+   * Returns whether a user could register with a token now (`m.login.registration_token`).
    *
    * @param token The token.
    * @param options Request options.
@@ -2823,8 +2823,8 @@ export interface Client
   versions(options?: RequestOptions): Promise<VersionsResponse>;
 
   /**
-   * Whether the homeserver supports a version of the specification, or a feature of a proposal. The client
-   * remembers the answer of the homeserver; {@linkcode SessionAPI.versions} asks again.
+   * Returns whether the homeserver supports a version of the specification, or a feature of a proposal. The
+   * client remembers the answer of the homeserver; {@linkcode SessionAPI.versions} asks again.
    *
    * @param feature A version, such as `v1.11`: then a later one counts, too. Or the name of a feature, which
    *   counts if the homeserver says that it is on.
@@ -3985,7 +3985,7 @@ export interface Client
   getMutualRooms(userId: UserID, options?: RequestOptions): Promise<RoomID[]>;
 
   /**
-   * Whether the user follows a thread.
+   * Returns whether the user follows a thread.
    *
    * @param roomId The room.
    * @param threadId The event that the thread begins with.
@@ -4237,7 +4237,7 @@ export interface Client
   removeThirdPartyId(address: ThirdPartyAddress, options?: UnbindThirdPartyIDOptions): Promise<UnbindResult>;
 
   /**
-   * Whether a user is locked out: the account can't be used until it is unlocked.
+   * Returns whether a user is locked out: the account can't be used until it is unlocked.
    *
    * @param userId The user, of this homeserver.
    * @param options Request options.
@@ -4282,7 +4282,7 @@ export interface Client
   setUserLocked(userId: UserID, locked: boolean, options?: RequestOptions): Promise<void>;
 
   /**
-   * Whether a user is suspended: can read and leave, and nothing else.
+   * Returns whether a user is suspended: can read and leave, and nothing else.
    *
    * @param userId The user, of this homeserver.
    * @param options Request options.
@@ -4695,7 +4695,7 @@ export interface Client
   shareGroupSession(roomId: RoomID): Promise<ShareReport>;
 
   /**
-   * Whether a room is encrypted: once a room was seen encrypted it counts as encrypted, even if the
+   * Returns whether a room is encrypted: once a room was seen encrypted it counts as encrypted, even if the
    * server says otherwise later. The client asks the server if it does not know, unless syncs would
    * have shown it.
    *

@@ -71,7 +71,7 @@ export interface EncryptingAPI {
    */
   shareGroupSession(roomId: RoomID): Promise<ShareReport>;
   /**
-   * Whether a room is encrypted: once a room was seen encrypted it counts as encrypted, even if the
+   * Returns whether a room is encrypted: once a room was seen encrypted it counts as encrypted, even if the
    * server says otherwise later. The client asks the server if it does not know, unless syncs would
    * have shown it.
    *
@@ -284,7 +284,7 @@ async function sent<T>({ send, note, signal }: EncryptionSend<T>): Promise<T> {
   }
 }
 
-/** Whether the server may have done what a request asks for, although it has failed. */
+/** Returns whether the server may have done what a request asks for, although it has failed. */
 function mayHaveArrived(error: unknown): boolean {
   if (error instanceof MatrixRequestError) return error.status >= 500 || UNSURE.includes(error.status);
   return error instanceof NetworkError || error instanceof ServiceResponseError;

@@ -88,7 +88,7 @@ export class Housekeeping {
     await this.#running?.catch(() => {}); // `prune()` rejects with it
   }
 
-  /** Whether the last time is a day ago, on a clock that can be trusted. */
+  /** Returns whether the last time is a day ago, on a clock that can be trusted. */
   async #isDue(): Promise<boolean> {
     const [{ store, ready }, clock] = [this.#core, this.#clock];
     await ready();

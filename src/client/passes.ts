@@ -85,7 +85,7 @@ export class Passes {
     }
   }
 
-  /** Whether a pass of this process has handled an event, lately. */
+  /** Returns whether a pass of this process has handled an event, lately. */
   hasHandled(eventId: string): boolean {
     return this.#handled.has(eventId);
   }

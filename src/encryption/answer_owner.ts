@@ -157,13 +157,16 @@ async function unheard(client: AnsweringClient, userId: UserID): Promise<string 
   return "the identity was reset, by the owner or the server; compare it and acknowledgeIdentity(), or give a confirm";
 }
 
-/** Whether the identity of an owner is not the one that was seen first, and nobody has accepted it since. */
+/**
+ * Returns whether the identity of an owner is not the one that was seen first, and nobody has accepted it
+ * since.
+ */
 async function isReset({ crypto }: AnsweringClient, userId: UserID): Promise<boolean> {
   return (await crypto?.getIdentity(userId))?.wasReset === true;
 }
 
 /**
- * Whether a message is of a device that the owner's identity has signed.
+ * Returns whether a message is of a device that the owner's identity has signed.
  * Of such a device no message is whose key has come by a file, a backup or another device.
  */
 function isTrusted(event: EventOf<"m.room.message">): boolean {

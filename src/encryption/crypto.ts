@@ -85,7 +85,7 @@ export interface Crypto extends IdentityCrypto, VerificationCrypto, HistoryCrypt
    */
   doctor(options?: CryptoDoctorOptions): Promise<CryptoFinding[]>;
   /**
-   * Whether an event came with a sync and could not be decrypted: it comes again once it can be.
+   * Returns whether an event came with a sync and could not be decrypted: it comes again once it can be.
    *
    * @example
    * ```ts
@@ -100,8 +100,8 @@ export interface Crypto extends IdentityCrypto, VerificationCrypto, HistoryCrypt
    */
   isWaiting(event: MatrixEvent): boolean;
   /**
-   * Whether an event that could not be decrypted when it came can be by now, and has come again: of the
-   * latest thousand of this process.
+   * Returns whether an event that could not be decrypted when it came can be by now, and has come again: of
+   * the latest thousand of this process.
    *
    * @example
    * ```ts
@@ -361,7 +361,10 @@ export interface CryptoMachine extends Crypto, SyncCrypto {
    * seconds.
    */
   readonly isFollowing: boolean;
-  /** Whether it is known here that a room is encrypted, whatever the store says of the room, or the server. */
+  /**
+   * Returns whether it is known here that a room is encrypted, whatever the store says of the room, or the
+   * server.
+   */
   isRoomEncrypted(roomId: RoomID): Promise<boolean>;
   /**
    * Notes a user's membership of a room that this client has just changed; the sync will show it

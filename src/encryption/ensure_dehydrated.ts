@@ -99,7 +99,7 @@ async function ensured(
   return "on";
 }
 
-/** Whether the server shows a dehydrated device that the own identity has signed. */
+/** Returns whether the server shows a dehydrated device that the own identity has signed. */
 async function isListed(actor: ActorRef<CryptoHandlers>, identity: ShownIdentity): Promise<boolean> {
   const { shown } = await identity.state();
   const devices = shown === undefined ? [] : await actor.devicesOf([shown.userId]);

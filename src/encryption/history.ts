@@ -117,7 +117,7 @@ function none(outcome: HistoryShareReport["outcome"]): HistoryShareReport {
   return { outcome, keys: 0, devices: 0 };
 }
 
-/** Whether who joins the room reads what was sent before, by what the server says. */
+/** Returns whether who joins the room reads what was sent before, by what the server says. */
 async function isReadable(api: HistoryClient["api"], roomId: RoomID): Promise<boolean> {
   try {
     const { history_visibility } = await api.getStateEvent(roomId, "m.room.history_visibility");

@@ -175,7 +175,7 @@ export function permanent<Failure extends Error>(error: Failure): Failure {
   return Object.defineProperty(error, PERMANENT, { value: true }); // not enumerable: logs don't show it
 }
 
-/** Whether an error was marked by {@linkcode permanent}. */
+/** Returns whether an error was marked by {@linkcode permanent}. */
 export function isPermanent(error: Error): boolean {
   return PERMANENT in error;
 }

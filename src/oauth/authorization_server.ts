@@ -261,7 +261,7 @@ export function strange(action: string, state: string): OAuthError {
   return new OAuthError(`Cannot ${action}: ${state}`, { code: "OAUTH_RESPONSE" });
 }
 
-/** Whether a server has refused for good. */
+/** Returns whether a server has refused for good. */
 export function isFinal(error: unknown): error is OAuthError {
   return error instanceof OAuthError && error.code === "OAUTH_REFUSED" && !FAULTS.includes(error.error ?? "");
 }

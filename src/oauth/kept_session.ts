@@ -194,7 +194,7 @@ export function givenTokens(
   return { accessToken, expiresIn: Math.max(0, expiresIn * LIFE - age) };
 }
 
-/** Whether the access token has not expired, as far as is known. */
+/** Returns whether the access token has not expired, as far as is known. */
 export function lives({ tokens: { expiresIn = 0 }, takenAt }: SessionRecord, now: number): boolean {
   return elapsed(now, takenAt) < expiresIn;
 }

@@ -158,7 +158,7 @@ function checkedUrl(name: string, value: unknown, mayBeClear = true): string {
   return value;
 }
 
-/** Whether an address is of plain http, and of this machine. */
+/** Returns whether an address is of plain http, and of this machine. */
 export function isLocal(url: string): boolean {
   const parsed = URL.parse(url);
   return parsed?.protocol === "http:" && isLoopback(parsed.hostname);

@@ -223,7 +223,7 @@ export class ActiveFault implements Fault {
     return this.#held.promise;
   }
 
-  /** Whether it hits a request that it matches; counts if so. */
+  /** Returns whether it hits a request that it matches; counts if so. */
   strike(): boolean {
     if (this.#skipped < (this.rule.skip ?? 0)) {
       this.#skipped++;

@@ -355,7 +355,7 @@ export class TestUser {
   }
 }
 
-/** Whether an event is a message that stands by itself. */
+/** Returns whether an event is a message that stands by itself. */
 function isNews({ type, content }: ViewedEvent): boolean {
   const relation = isJsonObject(content["m.relates_to"]) ? content["m.relates_to"] : {};
   return (type === "m.room.message" || type === "m.room.encrypted") && relation.rel_type !== "m.replace";

@@ -35,7 +35,7 @@ export function encodeBase64(bytes: Uint8Array): string {
   return bytes.toBase64({ omitPadding: true });
 }
 
-/** Whether something is the base64 of 32 bytes, as public keys are. */
+/** Returns whether something is the base64 of 32 bytes, as public keys are. */
 export function isKey(text: unknown): text is string {
   return typeof text === "string" && KEY.test(text);
 }
@@ -46,7 +46,7 @@ export function unpadded(key: string): string {
 }
 
 /**
- * Whether two texts are the base64 of the same 32 bytes. Not for secrets: it does not take constant
+ * Returns whether two texts are the base64 of the same 32 bytes. Not for secrets: it does not take constant
  * time.
  */
 export function sameKey(one: unknown, other: unknown): boolean {

@@ -18,7 +18,7 @@ const MAX_ID_BYTES = 255;
 
 const encoder = new TextEncoder();
 
-/** Whether a value is a string that is no longer than types, state keys and identifiers are. */
+/** Returns whether a value is a string that is no longer than types, state keys and identifiers are. */
 export function isName(value: unknown): value is string {
   return typeof value === "string" && value.length <= MAX_ID_BYTES &&
     (value.length <= MAX_ID_BYTES / 3 || encoder.encode(value).length <= MAX_ID_BYTES);
@@ -27,7 +27,7 @@ export function isName(value: unknown): value is string {
 const PRINTABLE = /^[^\p{Cc}\p{Cs}]+$/u;
 
 /**
- * Whether a value can name a device, a session or a request. The specification does not limit the
+ * Returns whether a value can name a device, a session or a request. The specification does not limit the
  * characters of such a name; no client uses control characters.
  */
 export function isOpaqueId(value: unknown): value is string {
@@ -45,12 +45,12 @@ function isReceivedId(value: unknown, sigil: number): value is string {
   return isName(value) && value.charCodeAt(0) === sigil && !value.includes("\0") && value.isWellFormed();
 }
 
-/** Whether a received value is a user ID, whatever its server is named. */
+/** Returns whether a received value is a user ID, whatever its server is named. */
 export function isReceivedUserId(value: unknown): value is UserID {
   return isReceivedId(value, AT) && value.includes(":");
 }
 
-/** Whether a received value is a room ID; those of room version 12 name no server. */
+/** Returns whether a received value is a room ID; those of room version 12 name no server. */
 export function isReceivedRoomId(value: unknown): value is RoomID {
   return isReceivedId(value, BANG);
 }
@@ -59,7 +59,7 @@ export function isReceivedEventId(value: unknown): value is EventID {
   return isReceivedId(value, DOLLAR);
 }
 
-/** Whether a received value is a room alias, whatever its server is named. */
+/** Returns whether a received value is a room alias, whatever its server is named. */
 export function isReceivedRoomAlias(value: unknown): value is RoomAlias {
   return isReceivedId(value, HASH) && value.includes(":");
 }
@@ -110,7 +110,7 @@ function parseQualifiedId(sigil: "@" | "#", id: unknown): UserIDParts | undefine
 }
 
 /**
- * Whether a value is a user ID on a server that can exist.
+ * Returns whether a value is a user ID on a server that can exist.
  *
  * @param value What came from outside: a variable of the environment, JSON, the keys of an object.
  * @example
@@ -125,7 +125,7 @@ export function isUserId(value: unknown): value is UserID {
   return parseQualifiedId("@", value) !== undefined;
 }
 
-/** Whether a value is a room ID; one of room version 12 names no server. */
+/** Returns whether a value is a room ID; one of room version 12 names no server. */
 export function isRoomId(value: unknown): value is RoomID {
   return typeof value === "string" && /^!./s.test(value);
 }
@@ -135,7 +135,7 @@ export function isEventId(value: unknown): value is EventID {
   return typeof value === "string" && /^\$./s.test(value);
 }
 
-/** Whether a value is a room alias on a server that can exist. */
+/** Returns whether a value is a room alias on a server that can exist. */
 export function isRoomAlias(value: unknown): value is RoomAlias {
   return parseQualifiedId("#", value) !== undefined;
 }
@@ -212,7 +212,7 @@ export type IdentifierName =
   | "eventId"
   | "aliasLocalpart";
 
-/** Whether a value is an identifier of a kind. */
+/** Returns whether a value is an identifier of a kind. */
 export function isIdentifier(name: IdentifierName, value: unknown): boolean {
   return typeof value === "string" && KINDS[name][0](value);
 }

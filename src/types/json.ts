@@ -7,7 +7,7 @@
 /** A parsed JSON object that is not checked yet: check every member before you use it. */
 export type JsonObject = { [key: string]: unknown };
 
-/** Whether `value` is a JSON object, and not an array or `null`. */
+/** Returns whether `value` is a JSON object, and not an array or `null`. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
@@ -18,7 +18,7 @@ export function isJsonObject(value: unknown): value is JsonObject {
  */
 const MAX_DEPTH = 100;
 
-/** Whether no more than 100 objects and arrays of a value of JSON lie in each other. */
+/** Returns whether no more than 100 objects and arrays of a value of JSON lie in each other. */
 export function isShallow(value: unknown): boolean {
   return !isObject(value) || fits(value, MAX_DEPTH);
 }
@@ -32,7 +32,7 @@ function fits(value: object, levels: number): boolean {
   return true;
 }
 
-/** Whether two values of JSON are the same, in whatever order their members stand. */
+/** Returns whether two values of JSON are the same, in whatever order their members stand. */
 export function isSameJson(one: unknown, other: unknown): boolean {
   if (!isObject(one) || !isObject(other)) return one === other;
   const names = Object.keys(one);

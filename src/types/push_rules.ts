@@ -66,7 +66,7 @@ export interface PushFacts {
   readonly displayName: string | undefined;
   /** How many users have joined the room. */
   readonly memberCount: number;
-  /** Whether the sender has the power to notify everybody in a way, like `room`. */
+  /** Returns whether the sender has the power to notify everybody in a way, like `room`. */
   mayNotify(way: string): boolean;
 }
 
@@ -182,8 +182,8 @@ function isCount(condition: string, count: number): boolean {
 const MAX_GLOB = 255;
 
 /**
- * Whether a text matches a glob, in which `*` stands for any characters and `?` for one; letters of both cases are
- * the same.
+ * Returns whether a text matches a glob, in which `*` stands for any characters and `?` for one; letters of
+ * both cases are the same.
  *
  * @param pattern The glob.
  * @param value The text; what is no text matches nothing.
@@ -225,7 +225,7 @@ function isAt(part: string, text: string, at: number): boolean {
   return true;
 }
 
-/** Whether there is no part of a word: another character, or an end of the text. */
+/** Returns whether there is no part of a word: another character, or an end of the text. */
 function isEdge(text: string, at: number): boolean {
   return !/^[a-z0-9_]/.test(text.charAt(at));
 }

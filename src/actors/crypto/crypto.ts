@@ -158,7 +158,7 @@ export class EngineRunner {
     for (const { ref: { eventId } } of events) this.#recovered.add(eventId);
   }
 
-  /** Whether an event is one of these. */
+  /** Returns whether an event is one of these. */
   wasRecovered(eventId: EventID): boolean {
     return this.#recovered.has(eventId);
   }

@@ -102,7 +102,7 @@ async function send(
 }
 
 /**
- * Whether an event is in the room's history, back to the time at which it was encrypted, if that is
+ * Returns whether an event is in the room's history, back to the time at which it was encrypted, if that is
  * known.
  */
 async function hasArrived(
@@ -150,7 +150,7 @@ const EXISTS = /already exists/i;
 /** How a server refuses what is in a request. */
 const REFUSED = 400;
 
-/** Whether a failure may be due to the request, and not to the token or to how many there are. */
+/** Returns whether a failure may be due to the request, and not to the token or to how many there are. */
 export function isDueToRequest(status: number): boolean {
   return status >= 400 && status !== 401 && status !== 429;
 }

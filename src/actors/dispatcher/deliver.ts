@@ -130,12 +130,12 @@ export class Deliverer {
     return trace === undefined || spans === undefined ? deliver() : spans.telemetry.inTrace(trace, deliver);
   }
 
-  /** Whether an event has handlers. */
+  /** Returns whether an event has handlers. */
   wants(event: MatrixEvent): boolean {
     return this.#wanting(event).some((entry) => takes(entry, sourceOf(event)));
   }
 
-  /** Whether a type of internal event has handlers. */
+  /** Returns whether a type of internal event has handlers. */
   wantsInternal(type: string): boolean {
     return this.#registry.of("internal", type).length > 0;
   }
@@ -278,7 +278,10 @@ export class Deliverer {
     return this.#options.sessions.run({ definition, event, deliveryId: scope?.name, call: run });
   }
 
-  /** Whether a handler must not begin any more: another process calls it, after those that were cut off. */
+  /**
+   * Returns whether a handler must not begin any more: another process calls it, after those that were cut
+   * off.
+   */
   #isLate(scope: DeliveryScope | undefined): boolean {
     return scope !== undefined && (!this.#records || (this.#hasCutOff && this.#options.isOver()));
   }

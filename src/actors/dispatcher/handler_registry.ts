@@ -127,7 +127,7 @@ export class HandlerRegistry {
     return this.#forAll.length === 0 && this.#byType.size === 0;
   }
 
-  /** Whether there are handlers of a type, in whatever class. */
+  /** Returns whether there are handlers of a type, in whatever class. */
   has(type: string): boolean {
     return this.#byType.has(type);
   }
@@ -281,7 +281,7 @@ function codeOf(handler: Handler<never, never>): string {
   return hash.toString(36);
 }
 
-/** Whether a handler wants events from a source. */
+/** Returns whether a handler wants events from a source. */
 export function takes(entry: HandlerEntry, source: SyncStream): boolean {
   if ((source & SyncStream.HISTORY) !== 0 && !entry.history) return false;
   if ((source & SyncStream.OWN) !== 0 && !entry.own) return false;

@@ -172,7 +172,7 @@ export function runOutside<T>(work: () => T): T {
   return scope.run(undefined, work);
 }
 
-/** Whether the caller is inside one of these actors. */
+/** Returns whether the caller is inside one of these actors. */
 export function isInside(actors: readonly object[]): boolean {
   const actor = scope.getStore();
   return actor !== undefined && actors.includes(actor);

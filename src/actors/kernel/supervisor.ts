@@ -268,7 +268,7 @@ class ActorSupervisor implements Supervisor {
   }
 }
 
-/** Whether an error, or what led to it, led to the other as well. */
+/** Returns whether an error, or what led to it, led to the other as well. */
 function isOfOneCause(one: unknown, other: unknown): boolean {
   const causes = new Set(causesOf(one));
   return causesOf(other).some((cause) => causes.has(cause));

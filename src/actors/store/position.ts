@@ -191,7 +191,7 @@ function withoutStart({ first: _, crashes: __, ...rest }: SyncRecord): SyncRecor
   return rest;
 }
 
-/** Whether a change shows events of its room. */
+/** Returns whether a change shows events of its room. */
 function isShown(change: RoomChange): change is RoomChange & ShownRoom {
   return change.shown !== undefined;
 }

@@ -108,7 +108,7 @@ export class QuarantinedEvents {
     return [...(await this.#all()).values()].map(({ record }) => record);
   }
 
-  /** Whether an event is among them. */
+  /** Returns whether an event is among them. */
   async has(id: string): Promise<boolean> {
     return (await this.#all()).has(id);
   }
@@ -249,7 +249,7 @@ function sizeOf(all: ReadonlyMap<string, Kept>): number {
   return [...all.values()].reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
-/** Whether a delivery is one of an event. */
+/** Returns whether a delivery is one of an event. */
 function isOf({ data }: QuarantineRecord, name: string): boolean {
   return "event_id" in data && name.startsWith(`${data.event_id}-`);
 }

@@ -228,7 +228,7 @@ export class ReadsUnderWay {
     return events.filter((event) => !overtaken.pieces.has(nameOf(event)));
   }
 
-  /** Whether members may have changed since a request began, without being told. */
+  /** Returns whether members may have changed since a request began, without being told. */
   isLossy(read: number | undefined): boolean {
     return read !== undefined && this.#reads.get(read)?.lossy === true;
   }

@@ -81,7 +81,7 @@ function predecessorIn(create: StoredState | undefined): RoomID | undefined {
   return isReceivedRoomId(roomId) ? roomId : undefined;
 }
 
-/** Whether the user has left a room. */
+/** Returns whether the user has left a room. */
 export function isLeft({ membership }: Pick<RoomRecord, "membership">): boolean {
   return membership === "leave" || membership === "ban";
 }

@@ -148,7 +148,7 @@ export class StoredRoomState implements RoomState {
     this.#packs.committed(mutations);
   }
 
-  /** Whether there is a record of a room's state. In a first sync none is, of any. */
+  /** Returns whether there is a record of a room's state. In a first sync none is, of any. */
   async #hasRecords(roomId: RoomID): Promise<boolean> {
     const { keys } = this.#writer;
     const has = async (prefix: StoreKey) => (await this.#writer.keysBelow(prefix, 1)).length > 0;

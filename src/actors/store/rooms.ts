@@ -241,7 +241,7 @@ export class StoreRooms {
   }
 
   /**
-   * Whether a response has to wait for the commit under way, since it may depend on it. State
+   * Returns whether a response has to wait for the commit under way, since it may depend on it. State
    * always waits, so that no commit grows by the state of several responses: it may be more than a
    * store accepts at once.
    */

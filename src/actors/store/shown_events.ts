@@ -56,7 +56,7 @@ export function shownAmong<Event extends MatrixEvent>(
   return found.length === 0 ? NOTHING : new Set(found);
 }
 
-/** Whether an event has been shown. That says nothing of the events around it. */
+/** Returns whether an event has been shown. That says nothing of the events around it. */
 export function wasShown(shown: ShownEvents, event: MatrixEvent): boolean {
   return shown !== "" && hasName(shown, nameOf(event));
 }

@@ -241,7 +241,7 @@ export interface AccountAPI {
   isUsernameAvailable(username: string, options?: RequestOptions): Promise<boolean>;
 
   /**
-   * Whether a user could register with a token now (`m.login.registration_token`).
+   * Returns whether a user could register with a token now (`m.login.registration_token`).
    *
    * @param token The token.
    * @param options Request options.

@@ -118,8 +118,8 @@ export interface SessionAPI {
   versions(options?: RequestOptions): Promise<VersionsResponse>;
 
   /**
-   * Whether the homeserver supports a version of the specification, or a feature of a proposal. The client
-   * remembers the answer of the homeserver; {@linkcode SessionAPI.versions} asks again.
+   * Returns whether the homeserver supports a version of the specification, or a feature of a proposal. The
+   * client remembers the answer of the homeserver; {@linkcode SessionAPI.versions} asks again.
    *
    * @param feature A version, such as `v1.11`: then a later one counts, too. Or the name of a feature, which
    *   counts if the homeserver says that it is on.

@@ -181,7 +181,7 @@ export const nothing: Parse<void> = () => {};
 /** Returns the body as it is. */
 export const unchecked: Parse<unknown> = (body) => body;
 
-/** Whether it checks the answer; if not, any server could have sent it. */
+/** Returns whether it checks the answer; if not, any server could have sent it. */
 export function checks(parse: Parse<unknown>): boolean {
   return parse !== nothing && parse !== unchecked;
 }

@@ -127,7 +127,7 @@ export type Identified<Options extends TransactionOptions> = Omit<Options, "key"
   readonly txnId: TransactionID;
 };
 
-/** Whether it depends on what is sent which transaction ID it gets. */
+/** Returns whether it depends on what is sent which transaction ID it gets. */
 export function isToldByContent({ txnId, key }: TransactionOptions): boolean {
   return txnId === undefined && key === undefined && currentHandler() !== undefined;
 }

@@ -135,7 +135,7 @@ export class Session {
   }
 
   /**
-   * Whether the homeserver supports a version of the specification, or a later one. Its answer is
+   * Returns whether the homeserver supports a version of the specification, or a later one. Its answer is
    * remembered.
    *
    * @param version The version, like `v1.11`.
@@ -278,7 +278,7 @@ async function strangeVersions(session: Session, signal?: AbortSignal): Promise<
 }
 
 /**
- * Whether an answer is one that neither a homeserver nor what stands in front of one would give for
+ * Returns whether an answer is one that neither a homeserver nor what stands in front of one would give for
  * long.
  */
 function isStrange(error: unknown): boolean {
@@ -287,7 +287,7 @@ function isStrange(error: unknown): boolean {
 }
 
 /**
- * Whether any of a server's versions is `wanted` or later. Each `v1` version includes those before
+ * Returns whether any of a server's versions is `wanted` or later. Each `v1` version includes those before
  * it; the `r0` ones of old come before all.
  */
 function atLeast(versions: readonly unknown[], wanted: string): boolean {
@@ -296,7 +296,7 @@ function atLeast(versions: readonly unknown[], wanted: string): boolean {
 }
 
 /**
- * Whether a value is a version of the specification: `v1.16`, or `r0.6.1` as the early ones were
+ * Returns whether a value is a version of the specification: `v1.16`, or `r0.6.1` as the early ones were
  * called.
  */
 export function isVersion(version: unknown): version is string {

@@ -167,12 +167,15 @@ async function until(done: Promise<void>, signal: AbortSignal | undefined): Prom
   await Promise.race([done, aborted]).finally(() => signal.removeEventListener("abort", abort));
 }
 
-/** Whether a server has refused since it has failed, or has too much to do: it may not the next time. */
+/**
+ * Returns whether a server has refused since it has failed, or has too much to do: it may not the next
+ * time.
+ */
 export function isPassing({ status }: MatrixRequestError): boolean {
   return status === 429 || status >= 500;
 }
 
-/** Whether a server has refused since it wants fewer requests. */
+/** Returns whether a server has refused since it wants fewer requests. */
 function isLimit(error: unknown): error is MatrixRequestError {
   return error instanceof MatrixRequestError && error.status === 429;
 }
@@ -188,7 +191,7 @@ function retryDelay(error: unknown, retries: number, policy: RetryPolicy): numbe
   return asked <= policy.maxRetryAfter ? asked : undefined;
 }
 
-/** Whether a homeserver refused, and no proxy did, nor another API. */
+/** Returns whether a homeserver refused, and no proxy did, nor another API. */
 export function isMatrixRefusal(error: unknown): boolean {
   return error instanceof MatrixRequestError && typeof error.body.errcode === "string" &&
     !(error instanceof UnrecognizedError);

@@ -83,7 +83,7 @@ export function uploadBody(source: MediaSource, type: string, onProgress: OnProg
   };
 }
 
-/** Whether a value is something that can be uploaded, and has not been used up. */
+/** Returns whether a value is something that can be uploaded, and has not been used up. */
 export function isMediaData(data: unknown): data is MediaData {
   if (data instanceof ArrayBuffer || data instanceof Uint8Array || data instanceof Blob) return true;
   const stream = streamIn(data);

@@ -161,7 +161,7 @@ export function discard(...data: unknown[]): void {
 }
 
 /**
- * Whether it is data: what is neither a URI nor says by its members that it is an encrypted file.
+ * Returns whether it is data: what is neither a URI nor says by its members that it is an encrypted file.
  */
 function isData(file: unknown): file is MediaData {
   if (typeof file === "string") return false;

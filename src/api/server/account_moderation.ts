@@ -57,7 +57,7 @@ const setSuspension = admins("setUserSuspended", "PUT", SUSPENSION);
  */
 export interface AccountModerationAPI {
   /**
-   * Whether a user is locked out: the account can't be used until it is unlocked.
+   * Returns whether a user is locked out: the account can't be used until it is unlocked.
    *
    * @param userId The user, of this homeserver.
    * @param options Request options.
@@ -102,7 +102,7 @@ export interface AccountModerationAPI {
   setUserLocked(userId: UserID, locked: boolean, options?: RequestOptions): Promise<void>;
 
   /**
-   * Whether a user is suspended: can read and leave, and nothing else.
+   * Returns whether a user is suspended: can read and leave, and nothing else.
    *
    * @param userId The user, of this homeserver.
    * @param options Request options.

@@ -117,7 +117,7 @@ function checkSecrecy(homeserver: URL, host: string): void {
   );
 }
 
-/** Whether a host is this machine. */
+/** Returns whether a host is this machine. */
 export function isLoopback(host: string): boolean {
   return /^(.*\.)?localhost$|^127(\.\d{1,3}){3}$|^\[::1\]$/.test(host);
 }

@@ -14,12 +14,12 @@ import { homeserverOf } from "./discovery.ts";
 const SERVER_NAME =
   /^(?:localhost|[a-z\d-]{1,63}(?:\.[a-z\d-]{1,63}){1,20}|\[[\da-f:.]{2,45}\])(?::\d{1,5})?$/i;
 
-/** Whether a text is the address of a homeserver. */
+/** Returns whether a text is the address of a homeserver. */
 export function isAddress(text: string): boolean {
   return /^https?:$/.test(URL.parse(text)?.protocol ?? "");
 }
 
-/** Whether a text is a server name: one without a dot is more likely a token, but for `localhost`. */
+/** Returns whether a text is a server name: one without a dot is more likely a token, but for `localhost`. */
 export function isServerName(text: string): boolean {
   return SERVER_NAME.test(text);
 }

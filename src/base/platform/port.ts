@@ -78,7 +78,7 @@ export interface PlatformFiles {
   readTextFileSync(path: string): string;
   /** The bits of what users may do with it, where the system knows them. */
   modeOf(path: string): number | null;
-  /** Whether the process may, without that anybody is asked. */
+  /** Returns whether the process may, without that anybody is asked. */
   isPermitted(name: "read" | "write", path: string): boolean;
   /** Why something failed; undefined: for another reason. */
   problemOf(error: unknown): "missing" | "there" | "forbidden" | undefined;
@@ -120,7 +120,7 @@ export interface Platform {
    * in which this was called. Elsewhere it is the object itself.
    */
   inScope<Value extends object>(value: Value): Value;
-  /** Whether Deno KV is there. */
+  /** Returns whether Deno KV is there. */
   hasDenoKv(): boolean;
   /** Plain data as bytes, of which the first is 0xFF. */
   serialize(value: unknown): Uint8Array;

@@ -168,12 +168,12 @@ export function chosenOf(commands: readonly Command[], { name, rest }: Invocatio
   return chosen;
 }
 
-/** Whether a name is the beginning of that of a command. */
+/** Returns whether a name is the beginning of that of a command. */
 export function isPartOf({ names }: Command, name: string): boolean {
   return names.some((each) => each === name || each.startsWith(`${name} `));
 }
 
-/** Whether a name of a command is one of another and more words, as `todo add` is of `todo`. */
+/** Returns whether a name of a command is one of another and more words, as `todo add` is of `todo`. */
 export function goesOnFrom({ names }: Command, other: Command): boolean {
   return names.some((each) =>
     !other.names.includes(each) && other.names.some((name) => each.startsWith(`${name} `))

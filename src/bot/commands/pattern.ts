@@ -100,7 +100,7 @@ export interface Asking {
   readonly encryption: EncryptionInfo | SenderInfo | undefined;
   /** The bot's client. */
   readonly client: Client;
-  /** Whether a user is an admin of the bot. */
+  /** Returns whether a user is an admin of the bot. */
   isAdmin(userId: UserID): Promise<boolean>;
 }
 
@@ -226,7 +226,7 @@ const READERS: { readonly [Type in ArgumentType]: Reader<ArgumentTypes[Type]> } 
   flag: { read: readFlag, meaning: "yes or no" },
 };
 
-/** Whether a value names a type. */
+/** Returns whether a value names a type. */
 export function isArgumentType(value: unknown): value is ArgumentType {
   return typeof value === "string" && Object.hasOwn(READERS, value);
 }

@@ -138,8 +138,8 @@ function meaningOf<Meaning>(answer: string, words: readonly Word<Meaning>[]): Me
 const MAX_BEHIND = 100;
 
 /**
- * Whether an answer is a yes or a no: a whole one, or one with emoji and punctuation behind it of which
- * none means the opposite.
+ * Returns whether an answer is a yes or a no: a whole one, or one with emoji and punctuation behind it of
+ * which none means the opposite.
  */
 function confirmed(answer: string, words: readonly Word<boolean>[]): boolean | undefined {
   const whole = meaningOf(answer, words);

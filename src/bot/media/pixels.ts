@@ -109,7 +109,7 @@ function source(
   }
 }
 
-/** Whether anything can be seen through an image. */
+/** Returns whether anything can be seen through an image. */
 export function hasAlpha({ data }: Pixels): boolean {
   for (let at = 3; at < data.length; at += 4) if (data[at] !== 255) return true;
   return false;

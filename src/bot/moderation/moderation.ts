@@ -262,7 +262,7 @@ function whetherThere(error: unknown): false {
   throw error;
 }
 
-/** Whether there is anything in an event that can be taken out of it. */
+/** Returns whether there is anything in an event that can be taken out of it. */
 function isRedactable(event: ClientEvent, userId: UserID): boolean {
   return event.sender === userId && event.state_key === undefined && event.type !== "m.room.redaction" &&
     Object.keys(event.content).length > 0;

@@ -186,7 +186,7 @@ export function serverOf(userId: UserID): string {
   return userId.slice(userId.indexOf(":") + 1);
 }
 
-/** Whether two ACLs let in the same, as far as they say so in the same words. */
+/** Returns whether two ACLs let in the same, as far as they say so in the same words. */
 function isSame(now: object, then: ServerAcl): boolean {
   const sorted = (patterns: unknown) => JSON.stringify(globs(patterns).sort());
   return (memberOf(now, "allow_ip_literals") ?? true) === then.allow_ip_literals &&

@@ -88,7 +88,7 @@ export class RateLimiter {
     return isTaken;
   }
 
-  /** Whether to tell a user of it, who is not told again for a while. */
+  /** Returns whether to tell a user of it, who is not told again for a while. */
   tells(user: string, now: number): boolean {
     const known = this.#users.get(user);
     if (known === undefined || now - known.toldAt < this.#limit.window * PAUSE) return false;
@@ -96,7 +96,7 @@ export class RateLimiter {
     return true;
   }
 
-  /** Whether no window has more than may be once there is one more. */
+  /** Returns whether no window has more than may be once there is one more. */
   #hasRoom(times: readonly number[], time: number): boolean {
     const { count, window } = this.#limit;
     const sorted = Float64Array.of(...times, time).sort();
@@ -162,7 +162,7 @@ export class InviteLimiter {
     return undefined;
   }
 
-  /** Whether to say that invitations of a user are not taken: once in a window. */
+  /** Returns whether to say that invitations of a user are not taken: once in a window. */
   tells(user: string, now: number): boolean {
     const known = this.#of(user);
     const current = Math.floor(now / this.#limit.window);

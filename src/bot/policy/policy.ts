@@ -72,13 +72,13 @@ export class Access {
     }
   }
 
-  /** Whether a user is heard, wherever. */
+  /** Returns whether a user is heard, wherever. */
   hears(userId: string): boolean {
     if (this.#deny.some((pattern) => pattern.matches(userId))) return false;
     return this.#allow === undefined || this.#allow.some((pattern) => pattern.matches(userId));
   }
 
-  /** Whether it hears an event as far as that depends on how it came: encrypted, or in clear. */
+  /** Returns whether it hears an event as far as that depends on how it came: encrypted, or in clear. */
   hearsAsSent(type: string, event: MatrixEvent): boolean {
     if (this.#options.encryptedOnly !== true || "state_key" in event || type === "m.room.redaction") {
       return true;
@@ -145,8 +145,8 @@ interface Received {
 }
 
 /**
- * Whether nobody but its sender's device can have written an event: it was encrypted. Of a reaction that
- * includes what it is to, and with what, which stands in the relation.
+ * Returns whether nobody but its sender's device can have written an event: it was encrypted. Of a reaction
+ * that includes what it is to, and with what, which stands in the relation.
  */
 export function isSendersWord({ event, encryption }: Received): boolean {
   if (encryption === undefined) return false;

@@ -203,7 +203,7 @@ export class PollCount {
   }
 
   /**
-   * Whether all are to be added once more. Asks for that once for each time that it is so.
+   * Returns whether all are to be added once more. Asks for that once for each time that it is so.
    */
   takeMisses(): boolean {
     const misses = this.#misses;

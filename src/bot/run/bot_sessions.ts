@@ -244,7 +244,7 @@ export class Locks {
     }
   }
 
-  /** Whether a turn is a holder's, or waits for one of them, at last. */
+  /** Returns whether a turn is a holder's, or waits for one of them, at last. */
   #waitsFor({ holder: its }: Turn, holder: Holder): boolean {
     return its === holder || [...this.#waiting.get(its) ?? []].some((turn) => this.#waitsFor(turn, holder));
   }

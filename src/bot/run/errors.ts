@@ -72,7 +72,7 @@ export class ConversationEndedError extends ConversationError {
   }
 }
 
-/** Whether a failure comes from the end of the client: then what was begun is begun again. */
+/** Returns whether a failure comes from the end of the client: then what was begun is begun again. */
 export function isCutOff(error: unknown): boolean {
   return error instanceof ClientEndedError || error instanceof ActorStoppedError ||
     error instanceof UnknownTokenError;

@@ -271,7 +271,7 @@ export function queriesOf(type: string, event: { readonly content?: unknown }): 
 /** An edit of what is no message: it is nothing new, and only functions for everything get it. */
 const OTHER_EDIT: ReadonlySet<string> = new Set(["edit:other"]);
 
-/** Whether an event says that it edits another; state edits nothing. */
+/** Returns whether an event says that it edits another; state edits nothing. */
 function isReplacement(event: { readonly content?: unknown }): boolean {
   const relation = memberOf(event.content, "m.relates_to");
   return memberOf(relation, "rel_type") === "m.replace" && memberOf(event, "state_key") === undefined;

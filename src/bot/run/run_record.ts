@@ -24,7 +24,7 @@ export interface Step {
 /** Steps that somebody sees. */
 const SAYING = new Set(["send", "edit", "react", "image", "file", "sticker", "poll", "end poll", "stream"]);
 
-/** Whether something was said in one of some steps. */
+/** Returns whether something was said in one of some steps. */
 export function hasSaid(steps: readonly Step[]): boolean {
   return steps.some(({ kind }) => SAYING.has(kind));
 }

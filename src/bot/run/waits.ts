@@ -247,7 +247,7 @@ export function queueOf(room: RoomID, sender: string): string {
   return `${room} ${sender}`;
 }
 
-/** Whether an event may be what a conversation waits for. */
+/** Returns whether an event may be what a conversation waits for. */
 export function fits(
   { wait, isAsking }: WaitEntry,
   place: EventPlace,

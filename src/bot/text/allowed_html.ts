@@ -85,12 +85,12 @@ export function allowedTag(name: string): string | undefined {
   return Object.hasOwn(TAGS, tag) ? tag : undefined;
 }
 
-/** Whether what lies in an element is left out with it. */
+/** Returns whether what lies in an element is left out with it. */
 export function isHidden(name: string): boolean {
   return HIDDEN.has(name);
 }
 
-/** Whether an element has no end. */
+/** Returns whether an element has no end. */
 export function isVoid(tag: string): boolean {
   return VOID.has(tag);
 }

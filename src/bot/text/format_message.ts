@@ -135,7 +135,7 @@ function mentionsOf(
   return { ...(ids.length > 0 && { user_ids: ids }), ...(room && { room }) };
 }
 
-/** Whether all that the Markdown says is its own text, in paragraphs. */
+/** Returns whether all that the Markdown says is its own text, in paragraphs. */
 function isPlain(tokens: readonly Token[], markdown: string): boolean {
   const said: string[] = [];
   for (const { type, children } of tokens) {

@@ -273,7 +273,7 @@ function closed(open: Open | undefined): string {
   return ends;
 }
 
-/** Whether anything of it can be seen. */
+/** Returns whether anything of it can be seen. */
 function isShown(html: string): boolean {
   return /<(?:img|hr) ?|data-mx-maths/.test(html) || html.replaceAll(/<[^<>]*>/g, "").trim() !== "";
 }

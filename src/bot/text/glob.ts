@@ -12,7 +12,7 @@ const ONE = 0x3f;
 
 /** A pattern, ready to be matched. */
 export interface Glob {
-  /** Whether an identifier fits the pattern. */
+  /** Returns whether an identifier fits the pattern. */
   matches(text: string): boolean;
   /** Whether only one text fits it: the pattern itself. */
   readonly isLiteral: boolean;
@@ -62,7 +62,7 @@ function fits(pattern: string, text: string): boolean {
   return at === pattern.length;
 }
 
-/** Whether a character takes two units. */
+/** Returns whether a character takes two units. */
 function isPair(text: string, place: number): boolean {
   return (text.charCodeAt(place) & 0xfc00) === 0xd800 && (text.charCodeAt(place + 1) & 0xfc00) === 0xdc00;
 }

@@ -134,7 +134,7 @@ export function findMatrixLinks(text: string): MatrixLink[] {
 }
 
 /**
- * Whether a message mentions a user.
+ * Returns whether a message mentions a user.
  *
  * If it has `m.mentions`, only that counts. Clients that know no `m.mentions` mention a user by a
  * link, or by a name at the beginning of a line that is no quote: the display name, the user ID or
@@ -165,7 +165,7 @@ export function mentionsUser(content: unknown, userId: UserID, displayName?: str
   return name !== undefined;
 }
 
-/** Whether a message mentions everyone in its room: only by saying so in `m.mentions`. */
+/** Returns whether a message mentions everyone in its room: only by saying so in `m.mentions`. */
 export function mentionsRoom(content: unknown): boolean {
   const mentions = memberOf(content, "m.mentions");
   return isObject(mentions) && memberOf(mentions, "room") === true;

@@ -118,7 +118,7 @@ export function stripReplyFallback(body: string): string {
   return body.slice(at).replace(/^\r?\n/, "");
 }
 
-/** Whether a value is a JSON object, and not an array or `null`. */
+/** Returns whether a value is a JSON object, and not an array or `null`. */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -213,7 +213,7 @@ function tableOf(header: string, delimiter: string): Table | undefined {
   return { head: `${header.trimEnd()}\n${delimiter.trimEnd()}`, columns, depth: first.depth };
 }
 
-/** Whether a table goes on with a line. */
+/** Returns whether a table goes on with a line. */
 function isRowOf({ depth }: Table, line: string): boolean {
   const found = parsed(line);
   return found !== undefined && found.depth === depth && found.row !== "" && !OTHER_BLOCK.test(found.row);

@@ -198,7 +198,10 @@ export class Jobs {
   }
 }
 
-/** Whether the homeserver is away, or has too much to do; an error of encryption says so by its cause. */
+/**
+ * Returns whether the homeserver is away, or has too much to do; an error of encryption says so by its
+ * cause.
+ */
 export function isPassing(error: unknown): boolean {
   for (let each = error, depth = 0; each instanceof Error && depth < MAX_CAUSES; each = each.cause, depth++) {
     if (each instanceof NetworkError) return true;

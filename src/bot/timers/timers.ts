@@ -179,7 +179,7 @@ export class Timers {
     } while (await this.#hasMore());
   }
 
-  /** Whether the time of a timer has come that is not left for later. */
+  /** Returns whether the time of a timer has come that is not left for later. */
   async #hasMore(): Promise<boolean> {
     for await (const { key, due } of pendingTimers(this.#client)) {
       if (due > this.#client.api.clock.now()) return false;

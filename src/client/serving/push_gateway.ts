@@ -143,7 +143,7 @@ export class WakeKey {
     }));
   }
 
-  /** Whether a text is the push key. How long that takes does not depend on what it says. */
+  /** Returns whether a text is the push key. How long that takes does not depend on what it says. */
   async matches(text: string): Promise<boolean> {
     return await isSameSecret(text, await this.get());
   }

@@ -92,8 +92,8 @@ export class Serving {
   }
 
   /**
-   * Whether this process is of use: if it has ended, another should take its place. If the last pass could not
-   * reach the homeserver or the store, another process could not either.
+   * Returns whether this process is of use: if it has ended, another should take its place. If the last
+   * pass could not reach the homeserver or the store, another process could not either.
    */
   #health(): Response {
     const life = this.#life;

@@ -87,7 +87,7 @@ export function newUpload(
   return Object.keys(request).length === 0 ? undefined : request;
 }
 
-/** Whether two uploads bring the same one-time and fallback keys. */
+/** Returns whether two uploads bring the same one-time and fallback keys. */
 export function sameKeys(one: KeysUploadRequest | undefined, other: KeysUploadRequest | undefined): boolean {
   return namesOf(one?.one_time_keys) === namesOf(other?.one_time_keys) &&
     namesOf(one?.fallback_keys) === namesOf(other?.fallback_keys);

@@ -279,7 +279,7 @@ function noKey(): never {
   throw new EncryptionError("Cannot read a one-time key: it is not base64; this is a bug of the binding");
 }
 
-/** Whether what a server shows of a device, unchecked, has the keys of the own one. */
+/** Returns whether what a server shows of a device, unchecked, has the keys of the own one. */
 export function showsKeys({ deviceId, curve25519, ed25519 }: OwnDevice, shown: { keys?: unknown }): boolean {
   const { keys } = shown;
   return isJsonObject(keys) && sameKey(keys[`ed25519:${deviceId}`], ed25519) &&

@@ -214,7 +214,7 @@ export class BackupRequests {
     return this.#isUploadWanted(now) || this.#options.restore.next(now) !== undefined;
   }
 
-  /** Whether there may be a request now but for what can't be read. */
+  /** Returns whether there may be a request now but for what can't be read. */
   #isUploadWanted(now: number): boolean {
     return this.#hasUpload && this.#failed.isOver(this.#backup, now);
   }

@@ -106,7 +106,7 @@ export class BackupRestore {
   }
 }
 
-/** Whether a session can be in a backup: events may name anything. */
+/** Returns whether a session can be in a backup: events may name anything. */
 function isUsable({ roomId, sessionId }: MegolmSessionRef): boolean {
   return readSessionRef(roomId, sessionId) !== undefined;
 }

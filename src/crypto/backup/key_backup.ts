@@ -211,7 +211,7 @@ export class KeyBackup {
     tx.onCommit(() => [used?.privateKey, pending].forEach((key) => key?.fill(0)));
   }
 
-  /** Whether the own identity vouches for a version, and was accepted. */
+  /** Returns whether the own identity vouches for a version, and was accepted. */
   async #isSigned(tx: Transaction, { auth_data }: ShownVersion): Promise<boolean> {
     const { context: { vodozemac, own: { userId } }, devices } = this.#options;
     const { pinned, hasChanged } = await devices.identityOf(tx, userId) ?? {};

@@ -50,7 +50,7 @@ export class BlockReader {
     await this.#reader.cancel(reason);
   }
 
-  /** Whether there are bytes to copy; asks for some if there are none. */
+  /** Returns whether there are bytes to copy; asks for some if there are none. */
   async #fill(): Promise<boolean> {
     while (this.#rest.length === 0) {
       const { done, value } = await this.#reader.read();

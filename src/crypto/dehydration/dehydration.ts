@@ -222,7 +222,7 @@ export class Dehydration {
     return true;
   }
 
-  /** Whether there is another page: a server may go on for ever. */
+  /** Returns whether there is another page: a server may go on for ever. */
   #goesOn(
     before: ReadingRecord,
     { messages, from }: { readonly messages: number; readonly from: string | undefined },

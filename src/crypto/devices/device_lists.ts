@@ -117,13 +117,13 @@ export class DeviceLists {
     return this.#tracked.outdate(users, { since, now: this.#context.clock.now() });
   }
 
-  /** Whether a user is tracked: changes of the devices are then known of. */
+  /** Returns whether a user is tracked: changes of the devices are then known of. */
   isTracked(userId: UserID): boolean {
     return this.#tracked.has(userId) && !this.#tracked.isVisitor(userId);
   }
 
   /**
-   * Whether the devices of any of the users have to be queried before encrypting for them.
+   * Returns whether the devices of any of the users have to be queried before encrypting for them.
    *
    * Users who are not tracked don't count, nor do those that the server does not know or whose
    * server it can't reach: they are queried again later.
@@ -133,7 +133,7 @@ export class DeviceLists {
   }
 
   /**
-   * Whether users' devices have to be looked up. They are tracked from now on.
+   * Returns whether users' devices have to be looked up. They are tracked from now on.
    *
    * @param options.since How old what is known may be, as ms since the epoch; undefined: syncs show changes.
    */
@@ -146,12 +146,15 @@ export class DeviceLists {
     return users.some((userId) => !this.isTracked(userId)) || this.isDirty(users);
   }
 
-  /** Whether a user's keys may have changed since the last answer about them. */
+  /** Returns whether a user's keys may have changed since the last answer about them. */
   isBehind(userId: UserID): boolean {
     return this.#tracked.isBehind(userId);
   }
 
-  /** Whether a user is followed, and nothing has been announced since the server was asked about them. */
+  /**
+   * Returns whether a user is followed, and nothing has been announced since the server was asked about
+   * them.
+   */
   isUpToDate(userId: UserID): boolean {
     return this.isTracked(userId) && !this.isBehind(userId);
   }
@@ -308,7 +311,7 @@ export class DeviceLists {
   }
 
   /**
-   * Whether a device counts as one that its user has signed although it is not: an own one, as long
+   * Returns whether a device counts as one that its user has signed although it is not: an own one, as long
    * as the account never had an identity that could sign it.
    */
   async isSpared(

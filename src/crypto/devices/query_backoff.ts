@@ -25,7 +25,7 @@ export class QueryBackoff {
    */
   readonly #refused = new Map<UserID, number>();
 
-  /** Whether a user may be queried. */
+  /** Returns whether a user may be queried. */
   isReady(userId: UserID, now: number): boolean {
     return this.wait(userId, now) === 0;
   }
@@ -42,7 +42,7 @@ export class QueryBackoff {
     return group === undefined ? undefined : Math.max(1, group);
   }
 
-  /** Whether the last query has shown that there is no point in waiting for a user's devices. */
+  /** Returns whether the last query has shown that there is no point in waiting for a user's devices. */
   isVain(userId: UserID): boolean {
     return this.#absent.failures(userId) > 0 || this.#refused.get(userId) === 0 ||
       this.#servers.failures(serverOf(userId)) > 0;

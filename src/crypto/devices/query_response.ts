@@ -28,7 +28,7 @@ export interface UserPart {
   readonly answer: UserAnswer | "absent" | "malformed";
 }
 
-/** Whether a body is a response to a key query at all. */
+/** Returns whether a body is a response to a key query at all. */
 export function isQueryResponse(response: JsonObject): boolean {
   return isJsonObject(response.device_keys);
 }

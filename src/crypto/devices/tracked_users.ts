@@ -77,7 +77,7 @@ export class TrackedUsers {
     return this.#version;
   }
 
-  /** Whether a user is tracked. */
+  /** Returns whether a user is tracked. */
   has(userId: UserID): boolean {
     return this.#users.has(userId);
   }
@@ -103,7 +103,7 @@ export class TrackedUsers {
     this.#set(tx, userId, tracking);
   }
 
-  /** Whether a user is only looked up. */
+  /** Returns whether a user is only looked up. */
   isVisitor(userId: UserID): boolean {
     return this.#visitors.has(userId);
   }
@@ -164,13 +164,13 @@ export class TrackedUsers {
     return earliest;
   }
 
-  /** Whether a user may have changed since the last answer, or is not tracked. */
+  /** Returns whether a user may have changed since the last answer, or is not tracked. */
   isBehind(userId: UserID): boolean {
     const tracking = this.#users.get(userId);
     return tracking === undefined || this.#isBehind(tracking);
   }
 
-  /** Whether the devices of any of the users have to be queried before encrypting for them. */
+  /** Returns whether the devices of any of the users have to be queried before encrypting for them. */
   isDirty(users: Iterable<UserID>): boolean {
     if (this.#urgent.size === 0) return false;
     for (const userId of users) if (this.#urgent.has(userId)) return true;

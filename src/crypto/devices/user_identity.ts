@@ -104,14 +104,14 @@ export function verifierOf(own: StoredIdentity | undefined): string | undefined 
 }
 
 /**
- * Whether an identity is the one that was seen first or accepted. One that was replaced is not any more,
- * even if the server shows it again: its private keys may be in other hands by now.
+ * Returns whether an identity is the one that was seen first or accepted. One that was replaced is not any
+ * more, even if the server shows it again: its private keys may be in other hands by now.
  */
 export function isPinned({ pinned, master, replaced }: StoredIdentity): boolean {
   return pinned === master && replaced?.includes(master) !== true;
 }
 
-/** Whether an identity is verified: the own one that was proven, or one that it has signed. */
+/** Returns whether an identity is verified: the own one that was proven, or one that it has signed. */
 export function isVerified(identity: StoredIdentity, verifier: string | undefined): boolean {
   const { proven, userSignedBy } = identity;
   if (!isPinned(identity)) return false;
@@ -209,7 +209,7 @@ function replacedBy(before: StoredIdentity | undefined, master: string): readonl
   return isReplaced ? [...replaced, before.master].slice(-MAX_REPLACED) : before?.replaced;
 }
 
-/** Whether the master key that is shown carries a good signature of the own user-signing key. */
+/** Returns whether the master key that is shown carries a good signature of the own user-signing key. */
 function isSignedByUs({ vodozemac, own, verifier }: IdentityJudge, { master }: ShownIdentity): boolean {
   if (verifier === undefined || !isJsonObject(master)) return false;
   const signer = { userId: own.userId, keyId: `ed25519:${verifier}`, publicKey: verifier };

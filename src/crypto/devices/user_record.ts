@@ -205,12 +205,12 @@ export interface CryptoDevice {
   readonly trust: DeviceTrust;
 }
 
-/** Whether its user vouches for a device, by the identity that counts, or it was verified. */
+/** Returns whether its user vouches for a device, by the identity that counts, or it was verified. */
 export function isVouchedFor({ trust }: Pick<CryptoDevice, "trust">): boolean {
   return trust === "cross-signed" || trust === "verified";
 }
 
-/** Whether a device of the own user is a dehydrated one that the own identity has signed. */
+/** Returns whether a device of the own user is a dehydrated one that the own identity has signed. */
 export function isOwnDehydrated(
   { isDehydrated, trust }: Pick<CryptoDevice, "isDehydrated" | "trust">,
 ): boolean {
@@ -231,7 +231,10 @@ export interface KnownDevices {
 export interface FindableDevices extends KnownDevices {
   /** Has the server asked once for a user's devices, whether they are followed or not. */
   lookUp(tx: Transaction, userId: UserID): void;
-  /** Whether a user is followed, and nothing has been announced since the server was asked about them. */
+  /**
+   * Returns whether a user is followed, and nothing has been announced since the server was asked about
+   * them.
+   */
   isUpToDate(userId: UserID): boolean;
 }
 

@@ -144,7 +144,7 @@ export function signableJson(object: JsonObject): string {
 }
 
 /**
- * Whether an object carries a good signature of a key.
+ * Returns whether an object carries a good signature of a key.
  *
  * Any problem of the object, the signature or the key gives `false`. An object without a canonical
  * form has
@@ -199,7 +199,7 @@ function memberOf(object: object, name: string): JsonObject | undefined {
 const NO_SIGNATURE = new Uint8Array(64);
 
 /**
- * Whether something can be an Ed25519 key: of 32 bytes half are none. Other clients refuse all of a
+ * Returns whether something can be an Ed25519 key: of 32 bytes half are none. Other clients refuse all of a
  * file that has one.
  */
 export function isSigningKey({ keys }: Vodozemac, key: string): boolean {

@@ -232,12 +232,12 @@ export class Engine {
     return [...found.values()].flat();
   }
 
-  /** Whether users' devices have to be looked up. They are tracked from now on. */
+  /** Returns whether users' devices have to be looked up. They are tracked from now on. */
   async areDevicesStale(input: StaleInput): Promise<boolean> {
     return await this.#step((tx, { devices }) => Promise.resolve(devices.areStale(tx, input)));
   }
 
-  /** Whether anything here says that a room is encrypted. */
+  /** Returns whether anything here says that a room is encrypted. */
   async isRoomEncrypted(roomId: RoomID): Promise<boolean> {
     return await this.#step((_, { rooms }) => Promise.resolve(rooms.isEncrypted(roomId)));
   }

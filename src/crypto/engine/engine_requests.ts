@@ -84,7 +84,10 @@ export class EngineRequests {
     return kinds.flatMap((requests) => [...requests]);
   }
 
-  /** Whether a request still makes sense: what was to be sent may have been given up since it was taken. */
+  /**
+   * Returns whether a request still makes sense: what was to be sent may have been given up since it was
+   * taken.
+   */
   isDue(id: string): boolean {
     const request = this.#underway.get(id);
     return request?.kind !== "outbox" || this.#parts.outbox.get(request.entry.id) !== undefined;
@@ -177,7 +180,7 @@ export class EngineRequests {
     tx.onCommit(() => this.#underway.delete(id));
   }
 
-  /** Whether the server is known to have no other keys of this device. */
+  /** Returns whether the server is known to have no other keys of this device. */
   #mayUpload(): boolean {
     const { devices, context: { own } } = this.#parts;
     return this.#isOwnKnown && !devices.isDirty([own.userId]);
@@ -240,7 +243,7 @@ export class EngineRequests {
     return [...this.#underway.values()].some(({ kind }) => kind === wanted);
   }
 
-  /** Whether the own signature is on the server is what that shows next. */
+  /** Returns whether the own signature is on the server is what that shows next. */
   #signaturesEnded(
     tx: Transaction,
     { due, hasOwn }: Extract<Underway, { kind: "signaturesUpload" }>,
@@ -344,7 +347,7 @@ export class EngineRequests {
     return { recovered, alarms, conflict, more };
   }
 
-  /** Whether the server has the same keys of this device. */
+  /** Returns whether the server has the same keys of this device. */
   #compareOwn(
     tx: Transaction,
     shown: JsonObject | "missing",

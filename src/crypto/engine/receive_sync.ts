@@ -135,7 +135,7 @@ const MAX_SKIPPED = 10;
 export interface SyncStep {
   /** One step, which changes nothing if it fails. */
   take(intake: SyncStepInput): Promise<CryptoOutput>;
-  /** Whether the step would succeed. Nothing is changed. */
+  /** Returns whether the step would succeed. Nothing is changed. */
   works(intake: SyncStepInput): Promise<boolean>;
 }
 

@@ -39,7 +39,7 @@ export interface DecryptedEvents {
 }
 
 /**
- * Whether own events prove that the store is out of date. An index and a session's key are
+ * Returns whether own events prove that the store is out of date. An index and a session's key are
  * committed before anything is sent: an own event at a later index, or of an unknown session, was
  * encrypted after the store was written. So was one at an index that another has: by another process
  * on a copy of the store, unless the server shows one event as two.
@@ -78,7 +78,7 @@ export async function recoverFromOldSession(
   if (await parts.outbound.wasPutBack(tx, roomId)) await recoverFromRollback(tx, parts);
 }
 
-/** Whether an event that can't be decrypted claims to be of this device. */
+/** Returns whether an event that can't be decrypted claims to be of this device. */
 function claimsToBeOwn({ content }: MessageEvent, own: OwnDevice): boolean {
   return content.device_id === own.deviceId && sameKey(content.sender_key, own.curve25519);
 }

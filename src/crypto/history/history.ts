@@ -201,7 +201,7 @@ export class HistoryIntake {
     return [];
   }
 
-  /** Whether a request is one of these. */
+  /** Returns whether a request is one of these. */
   owns(id: string): boolean {
     return this.#underway?.id === id;
   }
@@ -261,12 +261,12 @@ export class HistoryIntake {
     return this.#failed.isOver(nameOf(pair), now) && this.#isReady(pair);
   }
 
-  /** Whether nothing has to come before something can be done for it. */
+  /** Returns whether nothing has to come before something can be done for it. */
   #isReady(place: Place): boolean {
     return this.#isUnknown(place) || !this.#options.devices.isBehind(place.sender);
   }
 
-  /** Whether the server has to be asked about a sender: who has left all rooms since is not followed any more. */
+  /** Returns whether to ask the server about a sender: who has left all rooms since is not followed any more. */
   #isUnknown(place: Place): boolean {
     return this.#lookedUp.get(nameOf(place)) === undefined || !this.#options.devices.isTracked(place.sender);
   }
@@ -287,7 +287,7 @@ export class HistoryIntake {
   }
 }
 
-/** Whether it is the device that has sent the message, and its user vouches for it. */
+/** Returns whether it is the device that has sent the message, and its user vouches for it. */
 function isTrusted(device: CryptoDevice | undefined, { curve25519, ed25519 }: Announced): boolean {
   if (device?.curve25519 !== curve25519 || device.ed25519 !== ed25519 || device.isDehydrated) return false;
   return isVouchedFor(device);

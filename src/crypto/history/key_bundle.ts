@@ -38,8 +38,8 @@ export interface KeyBundle {
 }
 
 /**
- * Whether a session goes into a bundle, by which its user vouches for whose it is. What only a backup says can be the
- * server's word: that does for what this user reads, and not to tell another.
+ * Returns whether a session goes into a bundle, by which its user vouches for whose it is. What only a
+ * backup says can be the server's word: that does for what this user reads, and not to tell another.
  */
 export function isBundled({ content, senderEd25519, source }: ExportedSession): boolean {
   return content.sender_key !== "" && senderEd25519 !== "" && source !== "backup";

@@ -173,7 +173,7 @@ function shownIn(
   return hasSignatures(shown.signatures, object.signatures) ? "signed" : "unsigned";
 }
 
-/** Whether signatures include others. */
+/** Returns whether signatures include others. */
 function hasSignatures(all: unknown, some: unknown): boolean {
   if (!isJsonObject(some)) return all === some;
   return isJsonObject(all) && Object.entries(some).every(([name, value]) => hasSignatures(all[name], value));

@@ -261,7 +261,7 @@ export class OwnIdentity {
     return this.#known?.phase === "published" && shownDevice !== undefined && !this.isShown(shownDevice);
   }
 
-  /** Whether the server shows the own device with the signature of the private keys at hand. */
+  /** Returns whether the server shows the own device with the signature of the private keys at hand. */
   isShown({ signatures }: JsonObject): boolean {
     const { context: { own: { userId } }, account } = this.#options;
     const { selfSigning, missing } = this.#known ?? {};

@@ -124,7 +124,10 @@ export async function claimsOf(
   return record.others === undefined ? undefined : await tx.get(claimsKey(session, userId));
 }
 
-/** Whether a message of the most likely owner, who has sent the key, has come: no hearsay counts any more. */
+/**
+ * Returns whether a message of the most likely owner, who has sent the key, has come: no hearsay counts any
+ * more.
+ */
 export function isTaken({ claims, unused }: Pick<Claimed, "claims" | "unused">): boolean {
   return claims.length > 0 && unused === undefined;
 }
@@ -138,8 +141,8 @@ export function borneOut({ hearsay = [], ...claimed }: Claimed): readonly Hearsa
 }
 
 /**
- * Whether the key may be shared with users who join later: the maker must have allowed it; while nothing shows
- * who that is, all who may be.
+ * Returns whether the key may be shared with users who join later: the maker must have allowed it; while
+ * nothing shows who that is, all who may be.
  */
 export function isShareable(record: Claimed): boolean {
   const { claims, hearsay = [], others } = record;

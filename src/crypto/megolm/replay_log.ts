@@ -144,7 +144,7 @@ export class SessionReplays {
     blocks.senders.add(sender);
   }
 
-  /** Whether an event of a sender had an index. */
+  /** Returns whether an event of a sender had an index. */
   has(index: number, sender: UserID): boolean {
     const { first, others } = this.#blocks.get(Math.floor(index / BLOCK)) ?? {};
     const { eventIds = [] } = (first?.sender === sender ? first : others?.get(sender)) ?? {};

@@ -147,7 +147,7 @@ const UNSTABLE_SHARED = "org.matrix.msc3061.shared_history";
 /** What matrix-sdk-crypto calls it in room keys: it shares no key that does not say so. */
 export const OTHER_SHARED = "m.shared_history";
 
-/** Whether the key may be shared; undefined: it is not said. */
+/** Returns whether the key may be shared; undefined: it is not said. */
 function saidShared(content: JsonObject): boolean | undefined {
   const said = content.shared_history ?? content[UNSTABLE_SHARED] ?? content[OTHER_SHARED];
   return typeof said === "boolean" ? said : undefined;
@@ -286,7 +286,7 @@ export class SessionExport {
     return { content, senderEd25519, source, sharedHistory: isShareable(record), firstIndex };
   }
 
-  /** Whether a device is named as the maker that is known here, and not heard. */
+  /** Returns whether a device is named as the maker that is known here, and not heard. */
   async #isDisowned(tx: Transaction, hearsay: Hearsay): Promise<boolean> {
     const owner = await this.#owners.ownerOf(tx, hearsay.senderEd25519);
     if (owner === undefined) return false;

@@ -68,7 +68,7 @@ export class SessionClaims {
     return claims[ranks.indexOf(Math.max(...ranks))];
   }
 
-  /** Whether a device with a Curve25519 key claims a session. */
+  /** Returns whether a device with a Curve25519 key claims a session. */
   async include(
     tx: Transaction,
     { roomId, sessionId }: MegolmSessionRef,
@@ -182,7 +182,7 @@ export class SessionClaims {
   }
 
   /**
-   * Whether claims are better founded than others: by messages, and then by the trust in the
+   * Returns whether claims are better founded than others: by messages, and then by the trust in the
    * devices.
    */
   async #isBetter(tx: Transaction, one: ClaimSet, other: ClaimSet): Promise<boolean> {

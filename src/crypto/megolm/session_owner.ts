@@ -40,7 +40,7 @@ export function senderTrustOf(device: Pick<CryptoDevice, "trust"> | undefined): 
 }
 
 /**
- * Whether events of such a sender reach handlers.
+ * Returns whether events of such a sender reach handlers.
  *
  * A sender that the key contradicts is never accepted. A device that is unknown although it sent
  * the key itself is not accepted as a legacy one: a server could hide a device to pass it off as
@@ -56,9 +56,9 @@ export function accepts(
 }
 
 /**
- * Whether a sender is taken from a backup or a bundle, into which the server or who invites can put anything.
- * That does for what is read of the past; what comes as said now waits for a key that its sender or an own
- * verified device has sent.
+ * Returns whether a sender is taken from a backup or a bundle, into which the server or who invites can put
+ * anything. That does for what is read of the past; what comes as said now waits for a key that its sender
+ * or an own verified device has sent.
  */
 export function isPastOnly(
   policy: AcceptPolicy,
@@ -155,7 +155,7 @@ export class ClaimJudge {
     return isPoor ? { trust, isSpared } : { trust: "unknown-device" };
   }
 
-  /** Whether one device is trusted further than another. */
+  /** Returns whether one device is trusted further than another. */
   isBetter(one: Attribution, other: Attribution): boolean {
     return rank(one) > rank(other);
   }
@@ -242,7 +242,7 @@ export class SessionOwners {
   }
 
   /**
-   * Whether hearsay about the session may be true of a sender. It names a device, which must
+   * Returns whether hearsay about the session may be true of a sender. It names a device, which must
    * neither claim the session for another user nor be another user's by its signing key.
    */
   async #mayBeOf(

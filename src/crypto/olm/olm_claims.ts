@@ -130,12 +130,12 @@ export class OlmClaims {
     return [...this.#wanted.values()];
   }
 
-  /** Whether a device is known to be wedged. */
+  /** Returns whether a device is known to be wedged. */
   async isWedged(tx: Transaction, device: DeviceRef): Promise<boolean> {
     return (await tx.get(wantedKey(device)))?.wedged ?? false;
   }
 
-  /** Whether a key of a device may come soon: none was missing lately, and its server answers. */
+  /** Returns whether a key of a device may come soon: none was missing lately, and its server answers. */
   isPromising(device: DeviceRef, now: number): boolean {
     return this.#devices.isOver(wantedKey(device).id, now) &&
       this.#servers.isOver(serverOf(device.userId), now);

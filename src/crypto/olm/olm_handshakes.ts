@@ -37,7 +37,7 @@ function claimedKey(vodozemac: Vodozemac, response: JsonObject, device: CryptoDe
   return verifySignedJson(vodozemac, value, signer) ? value.key : undefined;
 }
 
-/** Whether the response to a claim has anything about a device. */
+/** Returns whether the response to a claim has anything about a device. */
 export function isAnswered(response: JsonObject, { userId, deviceId }: DeviceRef): boolean {
   return memberOf(memberOf(memberOf(response, "one_time_keys"), userId), deviceId) !== undefined;
 }

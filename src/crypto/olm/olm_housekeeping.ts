@@ -196,7 +196,7 @@ export class OlmHousekeeping {
   }
 
   /**
-   * Whether no repeated message of a device could begin a session any more: the keys for that are
+   * Returns whether no repeated message of a device could begin a session any more: the keys for that are
    * gone.
    */
   async #mayForgetMessages(tx: Transaction, peer: OlmPeer, record: PeerRecord): Promise<boolean> {

@@ -50,7 +50,7 @@ const BAD_SESSION: ReadonlySet<VodozemacErrorCode> = new Set([
   "unknown_one_time_key",
 ]);
 
-/** Whether an error is due to the message, or to the sessions that it belongs to. */
+/** Returns whether an error is due to the message, or to the sessions that it belongs to. */
 export function isAboutMessage({ code }: VodozemacError): boolean {
   return BAD_MESSAGE.has(code) || BAD_SESSION.has(code);
 }
@@ -88,7 +88,7 @@ export class OlmInbox {
     return await this.#seen.lastAt(tx, senderKey);
   }
 
-  /** Whether all messages that were encrypted with a peer's key came under the peer's user. */
+  /** Returns whether all messages that were encrypted with a peer's key came under the peer's user. */
   async isOnlyOf(tx: Transaction, { userId, curve25519 }: OlmPeer): Promise<boolean> {
     return await this.#seen.isOnlyOf(tx, curve25519, userId);
   }
@@ -205,7 +205,7 @@ export class SeenMessages {
     return new Uint8Array(createHash("sha256").update(message).digest().subarray(0, HASH_BYTES));
   }
 
-  /** Whether a message was decrypted before. */
+  /** Returns whether a message was decrypted before. */
   async has(tx: Transaction, senderKey: string, hash: Uint8Array): Promise<boolean> {
     return (await this.#sender(tx, senderKey)).seen.has(hash.toHex());
   }
@@ -240,7 +240,7 @@ export class SeenMessages {
     return segments.get(current)?.at;
   }
 
-  /** Whether all messages of a sender came under one user: a server may name any user. */
+  /** Returns whether all messages of a sender came under one user: a server may name any user. */
   async isOnlyOf(tx: Transaction, senderKey: string, userId: UserID): Promise<boolean> {
     const { segments, current } = await this.#sender(tx, senderKey);
     return segments.get(current)?.userId === userId;

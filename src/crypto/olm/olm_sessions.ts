@@ -90,7 +90,7 @@ export class OlmSessions {
     return found.map(([[curve25519 = ""], record]) => [curve25519, record]);
   }
 
-  /** Whether there is a session that can be sent with. */
+  /** Returns whether there is a session that can be sent with. */
   isUsable({ sessions }: PeerRecord): boolean {
     return this.#sending(sessions) !== undefined;
   }
@@ -119,7 +119,7 @@ export class OlmSessions {
     return (await this.peer(tx, peer)).wedgingIndex;
   }
 
-  /** Whether to tell a device that there is no session with it: once, until there was one. */
+  /** Returns whether to tell a device that there is no session with it: once, until there was one. */
   async shouldTellNoOlm(tx: Transaction, peer: OlmPeer): Promise<boolean> {
     return (await this.peer(tx, peer)).toldNoOlm !== true;
   }
@@ -204,7 +204,7 @@ export class OlmSessions {
     return plaintext;
   }
 
-  /** Whether a session with an ID was removed. A message that would start it again is a replay. */
+  /** Returns whether a session with an ID was removed. A message that would start it again is a replay. */
   async isGone(tx: Transaction, peer: OlmPeer, sessionId: string): Promise<boolean> {
     return (await tx.get(goneKey(peer)))?.includes(sessionId) ?? false;
   }
@@ -250,7 +250,7 @@ export class OlmSessions {
   }
 
   /**
-   * Whether a peer has never used the session to send with: its messages may never have arrived.
+   * Returns whether a peer has never used the session to send with: its messages may never have arrived.
    */
   async #isUnanswered(tx: Transaction, peer: OlmPeer, { sessions }: PeerRecord): Promise<boolean> {
     const entry = this.#sending(sessions);

@@ -98,7 +98,7 @@ export class Outbox {
     return this.#roomEvents.get(roomId)?.get(txnId);
   }
 
-  /** Whether something about a group session has not arrived yet. */
+  /** Returns whether something about a group session has not arrived yet. */
   isSharing(sessionId: string): boolean {
     return this.pending().some((entry) => entry.kind === "toDevice" && entry.sessionId === sessionId);
   }
@@ -191,7 +191,7 @@ export class RefusedMessages {
     this.#parts.add(id);
   }
 
-  /** Whether something is such a part; it is asked for once. */
+  /** Returns whether something is such a part; it is asked for once. */
   takePart({ id }: OutboxEntry): boolean {
     return this.#parts.delete(id);
   }
@@ -220,12 +220,12 @@ export class RefusedMessages {
   }
 }
 
-/** Whether a smaller request may succeed: this one had a bad part, or was too large. */
+/** Returns whether a smaller request may succeed: this one had a bad part, or was too large. */
 export function isDivisible(status: number): boolean {
   return status === 400 || status === 413;
 }
 
-/** Whether the server has understood a request, and does not want it. */
+/** Returns whether the server has understood a request, and does not want it. */
 export function isRefusal(status: number): boolean {
   return status >= 400 && status < 500 && status !== 429;
 }

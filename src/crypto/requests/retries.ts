@@ -40,7 +40,7 @@ export class Retries<Name> {
     return this.#retries.get(name)?.failures ?? 0;
   }
 
-  /** Whether it may be tried: it did not fail, or has waited for long enough. */
+  /** Returns whether it may be tried: it did not fail, or has waited for long enough. */
   isOver(name: Name, now: number): boolean {
     return this.wait(name, now) === 0;
   }
@@ -150,7 +150,7 @@ export class RateLimit {
   }
 
   /**
-   * Whether it may be done once more; if so, it counts as done.
+   * Returns whether it may be done once more; if so, it counts as done.
    *
    * @param name For what.
    * @param share The share of the name. Default: it is not shared.
@@ -198,7 +198,7 @@ export class SharedRateLimit {
   }
 
   /**
-   * Whether it may be done once more; if so, it counts as done.
+   * Returns whether it may be done once more; if so, it counts as done.
    *
    * @param name For what.
    * @param share The share of the name. Default: it is not shared.

@@ -141,7 +141,7 @@ export class SecretRequests {
     this.#forget(tx, request.name);
   }
 
-  /** Whether the same devices were asked just now. */
+  /** Returns whether the same devices were asked just now. */
   #isFresh(name: string, asked: readonly CryptoDevice[]): boolean {
     const { devices = [], askedAt } = this.#requests.get(name) ?? {};
     if (elapsed(this.#options.context.clock.now(), askedAt) > PATIENCE) return false;

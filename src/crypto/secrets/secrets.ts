@@ -57,7 +57,7 @@ export function checkSecretName(name: string): void {
   );
 }
 
-/** Whether a secret can have a name. */
+/** Returns whether a secret can have a name. */
 export function isSecretName(name: string): boolean {
   return problemOf(name) === undefined;
 }

@@ -132,7 +132,7 @@ export class StorageKey implements Disposable {
     return { iv, mac: new Uint8Array(await crypto.subtle.sign("HMAC", authenticator, ciphertext)) };
   }
 
-  /** Whether such a value was made with this key; takes the same time whatever is wrong. */
+  /** Returns whether such a value was made with this key; takes the same time whatever is wrong. */
   async fits({ iv, mac }: CheckValue): Promise<boolean> {
     const { cipher, authenticator } = await this.#keysOf(CHECK_NAME);
     return await crypto.subtle.verify("HMAC", authenticator, mac, await applied(cipher, iv, CHECKED));

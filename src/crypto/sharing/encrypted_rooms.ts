@@ -68,7 +68,7 @@ export class EncryptedRooms {
     return this.#settings.get(roomId);
   }
 
-  /** Whether a room is known to be encrypted; once it is, it stays so. */
+  /** Returns whether a room is known to be encrypted; once it is, it stays so. */
   isEncrypted(roomId: RoomID): boolean {
     return this.#settings.has(roomId);
   }
@@ -81,7 +81,7 @@ export class EncryptedRooms {
     return this.#members.recipients(roomId, this.#settings.get(roomId)?.historyVisibility);
   }
 
-  /** Whether a user is known to have joined a room. */
+  /** Returns whether a user is known to have joined a room. */
   hasJoined(roomId: RoomID, userId: UserID): boolean {
     return this.#members.hasJoined(roomId, userId);
   }
@@ -219,7 +219,7 @@ export class EncryptedRooms {
   }
 }
 
-/** Whether an event makes a user a member who was none, as far as it says that. */
+/** Returns whether an event makes a user a member who was none, as far as it says that. */
 function isNew({ source, unsigned }: StateEvent): boolean {
   return (source & SyncStream.TIMELINE) !== 0 && unsigned?.prev_content?.membership !== "join";
 }

@@ -132,7 +132,7 @@ export class GroupSessions {
   }
 
   /**
-   * Whether the record of a room's session is an old one, checked once per process: the room has
+   * Returns whether the record of a room's session is an old one, checked once per process: the room has
    * had another session since, or gave it up, or an own event has come from an index that the
    * ratchet has not reached.
    */
@@ -236,7 +236,7 @@ export function draftRoomEvent({ roomId, eventType, content }: EncryptInput, own
 }
 
 /**
- * Whether the size has to be checked, which texts need not. A UTF-16 unit is at most three bytes,
+ * Returns whether the size has to be checked, which texts need not. A UTF-16 unit is at most three bytes,
  * which are four in Base64, and three more in a relation; one of the device ID may be six, as JSON
  * escapes it.
  */

@@ -78,7 +78,7 @@ export class KeySharing {
     this.#groups = groups;
   }
 
-  /** Whether a session may encrypt the next event: a few comparisons, for any number of devices. */
+  /** Returns whether a session may encrypt the next event: a few comparisons, for any number of devices. */
   isReady(roomId: RoomID, record: OutboundRecord, settings: RoomSettings): boolean {
     const checked = this.#current(roomId, record, settings);
     return checked?.ready === true && checked.dirtyVersion === this.#parts.devices.dirtyVersion;
@@ -142,7 +142,7 @@ export class KeySharing {
     return this.#isUpToDate(roomId, checked) ? checked : undefined;
   }
 
-  /** Whether nothing has changed that concerns a room since it was looked at. */
+  /** Returns whether nothing has changed that concerns a room since it was looked at. */
   #isUpToDate(roomId: RoomID, checked: CheckedRoom): boolean {
     const { devices, olm, rooms, context: { own, clock } } = this.#parts;
     if (rooms.version(roomId) !== checked.membersVersion) return false;

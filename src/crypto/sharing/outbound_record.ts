@@ -173,7 +173,7 @@ export function historyVisibilityOf(content: unknown): HistoryVisibility | undef
   return HISTORY_VISIBILITIES.find((visibility) => visibility === said);
 }
 
-/** Whether two settings are the same. */
+/** Returns whether two settings are the same. */
 export function sameSettings(first: RoomSettings | undefined, second: RoomSettings | undefined): boolean {
   return first?.algorithm === second?.algorithm && first?.rotationPeriodMs === second?.rotationPeriodMs &&
     first?.rotationPeriodMsgs === second?.rotationPeriodMsgs &&
@@ -181,7 +181,7 @@ export function sameSettings(first: RoomSettings | undefined, second: RoomSettin
 }
 
 /**
- * Whether earlier messages may be shared with users who join later: an unknown visibility allows
+ * Returns whether earlier messages may be shared with users who join later: an unknown visibility allows
  * nothing.
  */
 export function isHistoryShared({ historyVisibility }: { readonly historyVisibility?: unknown }): boolean {

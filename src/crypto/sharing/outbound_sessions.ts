@@ -186,7 +186,7 @@ export class OutboundSessions {
     if (record !== undefined) invalidate(tx, roomId, { record, cause: "discarded" });
   }
 
-  /** Whether the record of a room's session was set back to an earlier one. */
+  /** Returns whether the record of a room's session was set back to an earlier one. */
   async wasPutBack(tx: Transaction, roomId: RoomID): Promise<boolean> {
     return await this.#groups.wasPutBack(tx, roomId);
   }

@@ -62,7 +62,7 @@ export class RoomMembers {
     return room.recipients.users;
   }
 
-  /** Whether a user is known to have joined a room, also while its members are requested. */
+  /** Returns whether a user is known to have joined a room, also while its members are requested. */
   hasJoined(roomId: RoomID, userId: UserID): boolean {
     const { changes } = this.#asked.get(roomId) ?? {};
     const kind = changes?.has(userId) ? changes.get(userId) : this.#rooms.get(roomId)?.members.get(userId);

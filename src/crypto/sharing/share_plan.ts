@@ -139,8 +139,8 @@ function retryIn({ clock }: Pick<CryptoContext, "clock">, { at }: { readonly at:
 }
 
 /**
- * Whether users or devices have the key that are not in the room any more, or not at all; or that is not known, since
- * records were removed.
+ * Returns whether users or devices have the key that are not in the room any more, or not at all; or that
+ * is not known, since records were removed.
  */
 async function findGone(
   tx: Transaction,

@@ -66,7 +66,7 @@ export function shareOf(record: ShareRecord | undefined, deviceId: DeviceID): De
   return record?.devices.find((share) => share.deviceId === deviceId);
 }
 
-/** Whether a device has the key, or may have: a refused message may have arrived all the same. */
+/** Returns whether a device has the key, or may have: a refused message may have arrived all the same. */
 export function mayHaveKey(share: DeviceShare): boolean {
   return share.kind !== "withheld";
 }

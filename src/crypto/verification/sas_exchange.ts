@@ -255,7 +255,7 @@ function choiceOf(offer: StepContent<"start">): Choice {
   return { message_authentication_code: mac, short_authentication_string: strings };
 }
 
-/** Whether a name is in a list: both are public. */
+/** Returns whether a name is in a list: both are public. */
 function has(list: readonly string[], name: string): boolean {
   return list.includes(name);
 }

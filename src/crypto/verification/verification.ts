@@ -300,7 +300,7 @@ export class Verifications {
     this.#changed.add(flow);
   }
 
-  /** Whether one more request of a user may wait; another may have to give way. */
+  /** Returns whether one more request of a user may wait; another may have to give way. */
   #hasRoomFor(userId: UserID): boolean {
     const { mayWait, instead } = judgePrompt(this.#flows.values(), userId, this.#options.context.own);
     if (instead !== undefined) this.#end(instead, "There are too many requests", "us");
@@ -332,7 +332,7 @@ export class Verifications {
   }
 }
 
-/** Whether the own request asks the device that has sent one at the same time, in the same place. */
+/** Returns whether the own request asks the device that has sent one at the same time, in the same place. */
 function crosses({ isAsking, devices, name }: VerificationFlow, of: FlowName, deviceId: DeviceID): boolean {
   if (!isAsking || name.userId !== of.userId || name.roomId !== of.roomId) return false;
   return of.roomId !== undefined || devices.includes(deviceId);

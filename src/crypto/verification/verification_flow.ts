@@ -133,7 +133,7 @@ export class VerificationFlow {
     this.#outbox.send("ready", { from_device: this.#state.own.deviceId, methods: [...methods] });
   }
 
-  /** Whether the own request counts, if a device of the other side has asked at the same time. */
+  /** Returns whether the own request counts, if a device of the other side has asked at the same time. */
   countsBeside(deviceId: DeviceID): boolean {
     return this.#state.isFirst(deviceId);
   }

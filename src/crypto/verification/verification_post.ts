@@ -239,8 +239,8 @@ export interface PromptVerdict {
 }
 
 /**
- * Whether one more request of a user may wait. No user can crowd out another's only request, and nobody
- * those of the own user.
+ * Returns whether one more request of a user may wait. No user can crowd out another's only request, and
+ * nobody those of the own user.
  */
 export function judgePrompt(
   flows: Iterable<VerificationFlow>,

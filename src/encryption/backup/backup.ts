@@ -129,7 +129,7 @@ export class KeyBackups implements KeyBackupMachine {
     return state?.phase === "on" && state.isReadable && state.pending === undefined ? state : undefined;
   }
 
-  /** Whether the server still has the backup in use, or one with the same key. */
+  /** Returns whether the server still has the backup in use, or one with the same key. */
   async #isThere({ version, publicKey }: BackupState): Promise<boolean> {
     const shown = await latestVersion(this.#api, {});
     if (shown?.version === version && publicKeyOf(shown) === publicKey) return true;

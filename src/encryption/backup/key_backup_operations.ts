@@ -180,7 +180,7 @@ function problemOf(latest: KeyBackupVersion | undefined): KeyBackupProblem {
   return publicKeyOf(latest) === undefined ? "unusable" : "untrusted";
 }
 
-/** Whether the user wants a backup; undefined: no client has noted that. */
+/** Returns whether the user wants a backup; undefined: no client has noted that. */
 export async function isWantedBy(
   api: KeyBackupAPI,
   request: RequestOptions,

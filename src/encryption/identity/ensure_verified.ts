@@ -167,7 +167,7 @@ async function settled(
   }
 }
 
-/** Whether another device has made an identity or a secret storage meanwhile. */
+/** Returns whether another device has made an identity or a secret storage meanwhile. */
 function isOfOther(error: unknown): boolean {
   if (error instanceof OwnIdentityError) return error.problem === "mismatch";
   return error instanceof SecretStorageError &&
@@ -199,7 +199,10 @@ async function verified(
   return by === undefined ? NEEDS_SECRET : await adopted(call, by);
 }
 
-/** Whether what was given has opened the storage before. A recovery key that is wrong would else be noticed late. */
+/**
+ * Returns whether what was given has opened the storage before. A recovery key that is wrong would else be
+ * noticed late.
+ */
 async function isKnown({ opener }: OwnIdentityState, by: SecretStorageUnlock): Promise<boolean> {
   if (opener === undefined) return false;
   return by.recoveryKey === undefined || opener.recoveryKey === await openerOf(by.recoveryKey);
@@ -234,7 +237,7 @@ async function reopened(
   }
 }
 
-/** Whether the server does not answer, or refuses to, though the token is alive. */
+/** Returns whether the server does not answer, or refuses to, though the token is alive. */
 function isUnanswered(error: unknown): boolean {
   return error instanceof NetworkError || error instanceof ServiceResponseError ||
     (error instanceof MatrixRequestError && !(error instanceof UnknownTokenError));
@@ -269,7 +272,7 @@ async function adopted(call: IdentityCall, by: SecretStorageUnlock): Promise<Set
   }
 }
 
-/** Whether an error comes of what the server has shown of the secret storage. */
+/** Returns whether an error comes of what the server has shown of the secret storage. */
 function isOfStorage(error: unknown): boolean {
   return error instanceof SecretStorageError ||
     (error instanceof OwnIdentityError && error.problem === "incomplete");

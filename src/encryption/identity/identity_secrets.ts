@@ -61,7 +61,7 @@ export async function readSeeds(
   return seeds;
 }
 
-/** Whether the storage has just these private keys, for its key of now. */
+/** Returns whether the storage has just these private keys, for its key of now. */
 export async function hasSeeds(
   storage: OpenSecretStorage,
   seeds: IdentitySeeds,
@@ -82,7 +82,7 @@ export async function hasSeeds(
   return isSame;
 }
 
-/** Whether all private keys are there. */
+/** Returns whether all private keys are there. */
 export function isWhole(seeds: Partial<IdentitySeeds>): seeds is IdentitySeeds {
   return keysOf(SEED_SECRETS).every((name) => seeds[name] !== undefined);
 }

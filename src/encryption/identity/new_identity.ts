@@ -106,7 +106,10 @@ async function storageFor(
   return await pendingKey(actor); // a call before was cut off after it had made the storage
 }
 
-/** Whether there is a secret storage. One that another device makes meanwhile is there before its private keys. */
+/**
+ * Returns whether there is a secret storage. One that another device makes meanwhile is there before its
+ * private keys.
+ */
 async function isThere(secrets: AccountSecrets): Promise<boolean> {
   if (await secrets.defaultKeyId() !== undefined) return true;
   try {
@@ -208,8 +211,8 @@ async function upload(
 }
 
 /**
- * Whether the server shows the identity that was made here. Its master key does not say so: devices that start at
- * the same time may have published it with other keys.
+ * Returns whether the server shows the identity that was made here. Its master key does not say so: devices
+ * that start at the same time may have published it with other keys.
  */
 export async function isPublished(actor: IdentityCall["actor"]): Promise<boolean> {
   const { seeds } = await actor.createIdentity({});
@@ -220,7 +223,7 @@ export async function isPublished(actor: IdentityCall["actor"]): Promise<boolean
   }
 }
 
-/** Whether the server shows the identity of some private keys, with all its keys. */
+/** Returns whether the server shows the identity of some private keys, with all its keys. */
 export async function isShown(actor: IdentityCall["actor"], seeds: IdentitySeeds): Promise<boolean> {
   const compared = await actor.compareIdentity(seeds);
   return compared !== undefined && Object.values(compared).every((outcome) => outcome === "fits");

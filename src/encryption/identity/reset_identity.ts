@@ -64,7 +64,7 @@ export async function resetIdentity(
   return { ...report, state: report.state === "unconfirmed" ? "unconfirmed" : "reset" };
 }
 
-/** Whether the server has said no: what could not be asked may have been done. */
+/** Returns whether the server has said no: what could not be asked may have been done. */
 function isRefusal(error: unknown): boolean {
   return error instanceof MatrixRequestError && error.status >= 400 && error.status < 500;
 }

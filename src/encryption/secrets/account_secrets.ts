@@ -278,7 +278,7 @@ async function bytesOf(
     : await keyOfPassphrase(by.passphrase, hashingOf(description));
 }
 
-/** Whether a key decrypts one of the secrets that are encrypted for it. */
+/** Returns whether a key decrypts one of the secrets that are encrypted for it. */
 async function decryptsOne(key: StorageKey, all: AccountData): Promise<boolean> {
   const proofs = secretsFor(all, key.keyId);
   if (proofs.length === 0) {

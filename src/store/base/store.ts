@@ -270,7 +270,7 @@ export function isEncodable(change: StoreMutation): true {
   return true;
 }
 
-/** Whether a value survives JSON unchanged. */
+/** Returns whether a value survives JSON unchanged. */
 function isJson(value: unknown, left: { parts: number; depth: number }): boolean {
   if (typeof value === "string" || typeof value === "boolean" || value === null) return true;
   if (typeof value === "number") return Number.isFinite(value) && !Object.is(value, -0);

@@ -60,7 +60,7 @@ export class ByteReader {
     return bytes;
   }
 
-  /** Whether the stream has ended. */
+  /** Returns whether the stream has ended. */
   async isAtEnd(): Promise<boolean> {
     return !await this.#fill();
   }

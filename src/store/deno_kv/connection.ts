@@ -212,7 +212,7 @@ function metadataOf(answer: unknown, base: string): Metadata {
   throw new StoreError("Cannot use the database: what answers is not KV Connect; look at the address");
 }
 
-/** Whether a repetition may succeed. */
+/** Returns whether a repetition may succeed. */
 function isPassing({ status }: Response): boolean {
   return status >= 500 || status === 429;
 }

@@ -31,7 +31,7 @@ const MAX_BYTES = 810_000;
 const MAX_KEY_BYTES = 75_000;
 
 /**
- * Whether all fits into one commit.
+ * Returns whether all fits into one commit.
  *
  * @param maxChecks The most checks of a commit.
  */

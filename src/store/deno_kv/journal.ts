@@ -63,7 +63,7 @@ function* groupsOf(packs: readonly KvWrite[][]): Generator<KvWrite[][]> {
   for (let start = 0; start < packs.length; start += AT_ONCE) yield packs.slice(start, start + AT_ONCE);
 }
 
-/** Whether a journal counts and is not carried out yet, so that what was read is incomplete. */
+/** Returns whether a journal counts and is not carried out yet, so that what was read is incomplete. */
 export function isTorn(marker: KvRecord): boolean {
   return pendingIn(marker)?.locked === false;
 }
@@ -92,7 +92,7 @@ export class DenoKvJournal {
     if (pending !== undefined) await this.#finish(pending);
   }
 
-  /** Whether no journal was begun since the check was made. */
+  /** Returns whether no journal was begun since the check was made. */
   async holds({ versionstamp }: Deno.AtomicCheck): Promise<boolean> {
     const marker = await this.#marker();
     const holds = marker.versionstamp === versionstamp;
@@ -100,7 +100,7 @@ export class DenoKvJournal {
     return holds;
   }
 
-  /** Whether all fits into one commit. */
+  /** Returns whether all fits into one commit. */
   fits(writes: readonly KvWrite[], checks: readonly Deno.AtomicCheck[]): boolean {
     return fitsOneCommit(writes, checks, this.#database.maxChecks);
   }

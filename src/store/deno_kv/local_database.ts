@@ -72,7 +72,9 @@ export class LocalDatabase implements KvDatabase {
   }
 }
 
-/** Whether nothing was done because another process has locked the file. Only the message shows it. */
+/**
+ * Returns whether nothing was done because another process has locked the file. Only the message shows it.
+ */
 export function isLocked(error: unknown): boolean {
   return error instanceof Error && /database (?:table )?is locked|database is busy/i.test(error.message);
 }

@@ -144,7 +144,7 @@ function isFile(path: string | undefined): path is string {
 }
 
 /**
- * Whether a file is on a read-only file system: setting its own mode again shows that without
+ * Returns whether a file is on a read-only file system: setting its own mode again shows that without
  * opening it.
  */
 async function isReadOnlyDisk(path: string): Promise<boolean> {
@@ -183,13 +183,13 @@ async function openRemote(url: string, options: KvOptions): Promise<KvDatabase> 
 const OWN_NETWORK =
   /^(?:[\w-]+|.*\.(?:localhost|local|internal)|127(?:\.\d+){3}|10(?:\.\d+){3}|192\.168(?:\.\d+){2}|172\.(?:1[6-9]|2\d|3[01])(?:\.\d+){2}|\[::1\]|\[f[cd][\da-f:]+\])$/;
 
-/** Whether nobody on the way can read: with TLS, or in an own network. */
+/** Returns whether nobody on the way can read: with TLS, or in an own network. */
 function isPrivate({ protocol, hostname }: URL): boolean {
   return protocol === "https:" || OWN_NETWORK.test(hostname);
 }
 
 /**
- * Whether a file contains something else. Deno KV would add its tables to any database.
+ * Returns whether a file contains something else. Deno KV would add its tables to any database.
  *
  * Only SQLite may open the file, and only the SQLite that Deno KV uses, like that of `node:sqlite`:
  * POSIX locks belong to the process, and closing a file once releases all of them. SQLite handles

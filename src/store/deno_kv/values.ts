@@ -107,7 +107,7 @@ export async function readParts(
 export class SplitIndex {
   readonly #splits = new Map<string, SplitValue>();
 
-  /** Whether the current value has parts. */
+  /** Returns whether the current value has parts. */
   #has(key: StoreKey): boolean {
     return this.#find(key) !== undefined;
   }

@@ -111,7 +111,7 @@ export const DEVICE_PARTS = 2;
 /** The first part of keys whose kind has two parts. */
 const WITH_KINDS = "crypto";
 
-/** Whether a key belongs to a device: its first part is a user ID. */
+/** Returns whether a key belongs to a device: its first part is a user ID. */
 export function isDeviceKey(key: StoreKey): boolean {
   return key.length > DEVICE_PARTS && key[0]?.startsWith("@") === true;
 }
@@ -167,7 +167,7 @@ function hashed(part: string): string {
   return HASHED + platform.cryptoNow().createHash("sha256").update(part, "utf16le").digest("base64url");
 }
 
-/** Whether a key is short enough whatever its characters, as nearly all are. */
+/** Returns whether a key is short enough whatever its characters, as nearly all are. */
 function surelyFits(key: StoreKey): boolean {
   let units = 0;
   for (const part of key) units += part.length;
@@ -195,7 +195,7 @@ function bytesOf(part: string): number {
 const LOCAL_KINDS: ReadonlySet<string | undefined> = new Set(["owner", "lease", "wanted", "importing"]);
 
 /**
- * Whether a record is about the use of the device in this store. Such records are not copied.
+ * Returns whether a record is about the use of the device in this store. Such records are not copied.
  *
  * @param path The key, without the parts that name the device.
  */

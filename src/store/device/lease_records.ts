@@ -67,7 +67,7 @@ export class LeaseLock {
   }
 
   /**
-   * Whether the process of a lease has ended.
+   * Returns whether the process of a lease has ended.
    *
    * @param id The lease.
    */

@@ -154,7 +154,7 @@ export function requiredLevel(action: PowerAction, { powerLevels }: RoomPower): 
   return level(entry(levels.events, action.event), otherwise);
 }
 
-/** Whether a user's level is enough for an action. */
+/** Returns whether a user's level is enough for an action. */
 export function hasPower(user: UserID, action: PowerAction, room: RoomPower): boolean {
   return powerLevelOf(user, room) >= requiredLevel(action, room);
 }

@@ -17,7 +17,7 @@ import { isLocal, StoreKeys } from "./keys.ts";
  */
 export const sealKey: StoreKey = ["greenroom:sealed"];
 
-/** Whether a key is {@link sealKey}. */
+/** Returns whether a key is {@link sealKey}. */
 export function isSealKey(key: StoreKey): boolean {
   return key.length === sealKey.length && key[0] === sealKey[0];
 }
@@ -155,7 +155,7 @@ function unpublished(device: string): StoreFormatError {
   );
 }
 
-/** Whether a store has a record of a device, beside those that are about its use in this store. */
+/** Returns whether a store has a record of a device, beside those that are about its use in this store. */
 export async function hasRecords(kv: Store, prefix: StoreKey): Promise<boolean> {
   for await (const { key } of kv.list(prefix)) {
     if (!isLocal(key.slice(prefix.length))) return true;

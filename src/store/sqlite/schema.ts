@@ -117,7 +117,7 @@ const SAFE = [
 ];
 
 /**
- * Whether a database is empty, so that the store may be created in it.
+ * Returns whether a database is empty, so that the store may be created in it.
  *
  * @throws {StoreFormatError} If it is another application's, or of a newer version.
  */

@@ -343,7 +343,7 @@ function openFile(path: string, wait: number): DatabaseSync {
   );
 }
 
-/** Whether an operation failed since another process has locked the file. */
+/** Returns whether an operation failed since another process has locked the file. */
 function isLocked(error: unknown): boolean {
   return error instanceof StoreInUseError;
 }

@@ -126,7 +126,7 @@ export function flag(object: JsonObject, key: string): boolean {
   return object[key] === true;
 }
 
-/** Whether a value of any type counts as true: empty lists, objects and texts do not. */
+/** Returns whether a value of any type counts as true: empty lists, objects and texts do not. */
 export function isTruthy(value: unknown): boolean {
   return typeof value === "object" && value !== null ? Object.keys(value).length > 0 : Boolean(value);
 }
@@ -150,7 +150,7 @@ export function valueAt(object: unknown, keys: readonly string[]): unknown {
   return value;
 }
 
-/** Whether a text is the ID of a room; without a server name it is one that a create event gives. */
+/** Returns whether a text is the ID of a room; without a server name it is one that a create event gives. */
 export function isRoomId(text: unknown): boolean {
   return typeof text === "string" && /^!([^:]*:.+|[\w-]{43})$/s.test(text);
 }

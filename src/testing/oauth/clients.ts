@@ -185,7 +185,7 @@ export function problemOf(scope: string): string | undefined {
   return unstable && stable ? "request cannot mix unstable and stable scopes" : undefined;
 }
 
-/** Whether a scope allows to use the client-server API. */
+/** Returns whether a scope allows to use the client-server API. */
 export function allowsApi(scope: string): boolean {
   return scopesOf(scope).some((part) => MATRIX.exec(part)?.[1] !== undefined);
 }

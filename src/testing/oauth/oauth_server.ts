@@ -223,7 +223,7 @@ export class OAuthServer implements AuthorizationServer {
     this.#resets.set(user, this.tokens.now + RESET_TIME);
   }
 
-  /** Whether a user may replace the keys of cross-signing now. */
+  /** Returns whether a user may replace the keys of cross-signing now. */
   mayReplaceKeys(user: User): boolean {
     return this.tokens.now < (this.#resets.get(user) ?? -Infinity);
   }

@@ -80,7 +80,7 @@ export class EventFilter {
     return this;
   }
 
-  /** Whether an event passes. */
+  /** Returns whether an event passes. */
   allows(event: Filterable): boolean {
     const { contains_url } = this.#json;
     if (this.#rooms !== undefined && !this.#rooms.allows(event)) return false;
@@ -89,12 +89,12 @@ export class EventFilter {
     return contains_url === undefined || contains_url === (typeof event.content?.url === "string");
   }
 
-  /** Whether a room passes. */
+  /** Returns whether a room passes. */
   allowsRoom(room: RoomID): boolean {
     return this.#passes("rooms", room);
   }
 
-  /** Whether what relates to an event fits, where the filter asks for that. */
+  /** Returns whether what relates to an event fits, where the filter asks for that. */
   allowsRelations(room: Room, event: RoomEvent): boolean {
     const senders = strings(this.#json, "related_by_senders");
     const types = strings(this.#json, "related_by_rel_types");

@@ -161,13 +161,13 @@ const CHECKS: Readonly<Record<string, Check>> = {
   },
 };
 
-/** Whether one can ask to be let in. */
+/** Returns whether one can ask to be let in. */
 export function isKnockable(room: Room): boolean {
   return (room.version.knock && room.joinRule === "knock") ||
     (room.version.knockRestricted && room.joinRule === "knock_restricted");
 }
 
-/** Whether membership in other rooms can open this one. */
+/** Returns whether membership in other rooms can open this one. */
 export function isRestricted(room: Room): boolean {
   return (room.version.restricted && room.joinRule === "restricted") ||
     (room.version.knockRestricted && room.joinRule === "knock_restricted");
@@ -271,7 +271,7 @@ function checkMentions(mentions: unknown): void {
   if (room !== undefined && typeof room !== "boolean") throw badJson("'room' must be a boolean");
 }
 
-/** Whether an `m.room.server_acl` of this content lets a server take part. */
+/** Returns whether an `m.room.server_acl` of this content lets a server take part. */
 function allowsServer({ allow, deny }: JsonObject, serverName: string): boolean {
   const matches = (patterns: unknown) =>
     Array.isArray(patterns) &&

@@ -180,7 +180,7 @@ interface Look {
   readonly peeking?: boolean;
 }
 
-/** Whether `viewer` may see `event`. */
+/** Returns whether `viewer` may see `event`. */
 export function canSee(
   room: Room,
   viewer: Reader,

@@ -164,7 +164,7 @@ export class PowerLevels {
     return asLevel(valueAt(this.#content, ["notifications", key])) ?? 50;
   }
 
-  /** Whether the user is a creator whose power no event can take away. */
+  /** Returns whether the user is a creator whose power no event can take away. */
   isCreator(user: UserID): boolean {
     return this.#creatorPower && this.#creators.has(user);
   }

@@ -92,7 +92,7 @@ function messages(request: AuthedRequest): Answer {
 }
 
 /**
- * Whether the homeserver is of version 1.3 or later, and needs no token to begin at an end of a
+ * Returns whether the homeserver is of version 1.3 or later, and needs no token to begin at an end of a
  * history.
  */
 function startsByItself({ server: { settings } }: AuthedRequest): boolean {

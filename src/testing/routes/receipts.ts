@@ -158,7 +158,7 @@ function announce({ server }: AuthedRequest, room: Room): void {
 const MAX_DEPTH = 4;
 
 /**
- * Whether an event belongs to a thread: to that of its root, or to what is about the root. In
+ * Returns whether an event belongs to a thread: to that of its root, or to what is about the root. In
  * `main` is what leads up to no thread.
  */
 function isInThread(room: Room, event: RoomEvent, thread: string): boolean {

@@ -106,7 +106,7 @@ function event(request: AuthedRequest): Answer {
 /** How many rooms a page has if the client does not say, and at most. */
 const MAX_ROOMS = 50;
 
-/** Whether a user, or one without a token, may learn of a room: they are in it, or could come in. */
+/** Returns whether a user, or one without a token, may learn of a room: they are in it, or could come in. */
 function mayKnow(server: ServerState, room: Room, user: UserID | undefined): boolean {
   if (room.membersWith("join").length === 0) return false;
   if (room.joinRule === "public" || isKnockable(room)) return true;

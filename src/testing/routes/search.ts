@@ -80,7 +80,10 @@ function searchUsers(request: AuthedRequest): Answer {
   return { limited: found.length > limit, results };
 }
 
-/** Whether the ID or the name of a user has all words of a term; the last of what has no gap may go on. */
+/**
+ * Returns whether the ID or the name of a user has all words of a term; the last of what has no gap may go
+ * on.
+ */
 function isNamed(user: User, term: string): boolean {
   const names = wordsOf(`${user.id} ${user.displayName ?? ""}`);
   return term.split(/\s+/).every((part) => {

@@ -61,7 +61,7 @@ class RegisteredAppservice {
     }
   }
 
-  /** Whether it is interested in a user. */
+  /** Returns whether it is interested in a user. */
   hasUser(userId: string): boolean {
     return userId === this.sender || this.match("users", userId) !== undefined;
   }
@@ -90,7 +90,7 @@ export class Appservices {
     return this.#all.find(({ registration }) => registration.as_token === token);
   }
 
-  /** Whether a user is the one that an application service is where it names nobody. */
+  /** Returns whether a user is the one that an application service is where it names nobody. */
   isSender(userId: UserID): boolean {
     return this.#all.some(({ sender }) => sender === userId);
   }

@@ -135,7 +135,7 @@ export class ServerState {
     return user;
   }
 
-  /** Whether a user can be reached: of this homeserver, or of another that is played. */
+  /** Returns whether a user can be reached: of this homeserver, or of another that is played. */
   reaches(userId: string): boolean {
     return userId.endsWith(`:${this.settings.serverName}`) || this.users.has(userId as UserID);
   }
@@ -204,7 +204,7 @@ export class ServerState {
     this.#shutdown.abort();
   }
 
-  /** Whether two users share a room. */
+  /** Returns whether two users share a room. */
   shareRoom(a: User, b: UserID): boolean {
     return a.roomsWith("join").some((room) => this.rooms.get(room)?.membership(b) === "join");
   }

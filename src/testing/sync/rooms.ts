@@ -49,7 +49,7 @@ function ownChanges(job: SyncJob, room: Room): readonly RoomEvent[] {
   return room.stateHistory("m.room.member", job.user.id).filter(({ position }) => position > startOf(job));
 }
 
-/** Whether the user came into the room since the last sync, perhaps not for the first time. */
+/** Returns whether the user came into the room since the last sync, perhaps not for the first time. */
 function isNewlyJoined(job: SyncJob, room: Room): boolean {
   if (job.since === undefined || room.latest <= startOf(job)) return false;
   if (room.membership(job.user.id, startOf(job)) !== "join") return true;

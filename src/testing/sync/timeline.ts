@@ -181,7 +181,7 @@ function stateAtStart(
     : withMembers(room.fullState(first.position), members);
 }
 
-/** Whether a timeline that state stands before has every event since the last sync. */
+/** Returns whether a timeline that state stands before has every event since the last sync. */
 function isWithoutGap(job: SyncJob, room: Room, { events, limited }: Timeline, since: number): boolean {
   if (job.stateAfter !== undefined || limited) return false;
   const first = firstAfter(room.events, since);
@@ -241,7 +241,7 @@ export function forgetUnseen({ device, since }: SyncJob): void {
   }
 }
 
-/** Whether this is the member event of a user that the device was last sent, in whatever room. */
+/** Returns whether this is the member event of a user that the device was last sent, in whatever room. */
 export function isKnown({ device }: SyncJob, { id, stateKey }: RoomEvent): boolean {
   return device.knownMembers.get(stateKey as UserID)?.event === id;
 }

@@ -12,7 +12,7 @@ import { evaluatePushRules, NO_PUSH, type PushResult } from "../../types/push_ru
 import { canSee, firstAfter, membershipOf, PowerLevels, type Room, type RoomEvent } from "../rooms/mod.ts";
 import type { User } from "./user.ts";
 
-/** Whether an event is looked at for a user: one in a room that they are in, or their invite. */
+/** Returns whether an event is looked at for a user: one in a room that they are in, or their invite. */
 export function concerns(room: Room, user: User, event: RoomEvent): boolean {
   const isInvite = event.type === "m.room.member" && event.stateKey === user.id &&
     membershipOf(event) === "invite";
@@ -36,7 +36,7 @@ export function evaluatePush(user: User, room: Room, event: RoomEvent): PushResu
   });
 }
 
-/** Whether the sender might set off a notification of everyone when the event was sent. */
+/** Returns whether the sender might set off a notification of everyone when the event was sent. */
 function mayNotify(room: Room, event: RoomEvent, key: string): boolean {
   const then = room.state("m.room.power_levels", "", event.position - 1);
   const levels = then === room.state("m.room.power_levels")

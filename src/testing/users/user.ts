@@ -108,7 +108,7 @@ export class User {
     return typeof name === "string" ? name : undefined;
   }
 
-  /** Whether the user does not want to see what another sends. */
+  /** Returns whether the user does not want to see what another sends. */
   ignores(other: UserID): boolean {
     const ignored = this.accountData.get("m.ignored_user_list")?.ignored_users;
     return isJsonObject(ignored) && Object.hasOwn(ignored, other);

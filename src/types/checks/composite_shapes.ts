@@ -120,7 +120,7 @@ export function variants<Contents extends object, Other = never>(
 }
 
 /**
- * Whether a value has a `typeof`. So written, the compiler of V8 need not make the name of the
+ * Returns whether a value has a `typeof`. So written, the compiler of V8 need not make the name of the
  * type.
  */
 function isOf(type: Shape<unknown>["primitive"], value: unknown): boolean {

@@ -41,40 +41,40 @@ import {
 } from "./shape.ts";
 import { roomMember, spaceChild } from "./state_shapes.ts";
 
-/** Whether a value has what all events have, and can be kept. */
+/** Returns whether a value has what all events have, and can be kept. */
 export function isEvent(event: unknown): event is JsonObject {
   return isJsonObject(event) && isName(event.type) && isJsonObject(event.content) && isShallow(event);
 }
 
-/** Whether an event says who sent it. */
+/** Returns whether an event says who sent it. */
 export function hasSender({ sender }: JsonObject): boolean {
   return isReceivedUserId(sender);
 }
 
-/** Whether an event has what those of rooms have. */
+/** Returns whether an event has what those of rooms have. */
 export function isRoomEvent(event: JsonObject): boolean {
   const { event_id, origin_server_ts, state_key } = event;
   return isReceivedEventId(event_id) && hasSender(event) &&
     typeof origin_server_ts === "number" && (state_key === undefined || isStateKey(event));
 }
 
-/** Whether an event has what those of a room's state have. */
+/** Returns whether an event has what those of a room's state have. */
 export function isState(event: JsonObject): boolean {
   return isRoomEvent(event) && event.state_key !== undefined;
 }
 
-/** Whether an event has what state has that is shown to those outside of the room. */
+/** Returns whether an event has what state has that is shown to those outside of the room. */
 export function isStripped(event: JsonObject): boolean {
   return hasSender(event) && isStateKey(event);
 }
 
-/** Whether the state key of an event is one: of a member event, a user. */
+/** Returns whether the state key of an event is one: of a member event, a user. */
 function isStateKey({ type, state_key }: JsonObject): boolean {
   return type === "m.room.member" ? isReceivedUserId(state_key) : isName(state_key);
 }
 
 /**
- * Whether an event was redacted: its content is empty then, or has what the room's version leaves.
+ * Returns whether an event was redacted: its content is empty then, or has what the room's version leaves.
  */
 export function isRedacted(event: object): boolean {
   const { unsigned } = event as { readonly unsigned?: unknown };
@@ -214,7 +214,7 @@ export function tidyEvent(
 }
 
 /**
- * Whether a server says no more of an event than its age and what the user was to the room then, as
+ * Returns whether a server says no more of an event than its age and what the user was to the room then, as
  * it does of nearly all; named one by one, since to look at all members of all events by their
  * shapes takes a twentieth of a large sync.
  */

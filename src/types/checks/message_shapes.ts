@@ -152,7 +152,7 @@ const media: Members<BaseMediaContent> = {
 const otherType = text as unknown as Shape<OtherMessageType>;
 
 /**
- * Whether a content is text and nothing else, as that of most messages is. Its members are named
+ * Returns whether a content is text and nothing else, as that of most messages is. Its members are named
  * one by one, which the compiler of V8 makes much more of than of a walk through all that there may
  * be.
  */

@@ -212,7 +212,7 @@ export interface VerificationEvent {
   };
 }
 
-/** Whether an event belongs to a verification. */
+/** Returns whether an event belongs to a verification. */
 export function isVerification(type: string, content: JsonObject): boolean {
   return type.startsWith(VERIFICATION_PREFIX) ||
     type === "m.room.message" && content.msgtype === REQUEST_TYPE;

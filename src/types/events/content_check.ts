@@ -74,7 +74,7 @@ export function contentCheckOf(type: EventType): ContentCheck | undefined {
     shapeCheck(name, shape, { canBeCleared: eventClass === "state" && name !== "m.room.member" });
 }
 
-/** Whether nothing is left in a content: it was redacted, or it is state that was cleared. */
+/** Returns whether nothing is left in a content: it was redacted, or it is state that was cleared. */
 export function isEmpty(content: unknown): content is Record<string, never> {
   if (!isJsonObject(content)) return false;
   for (const name in content) if (Object.hasOwn(content, name)) return false;

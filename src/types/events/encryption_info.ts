@@ -162,7 +162,7 @@ export function bundledIn(event: object): readonly [edit: unknown, latest: unkno
   return [edit, isJsonObject(thread) ? thread.latest_event : undefined];
 }
 
-/** Whether the server has bundled anything with an event. */
+/** Returns whether the server has bundled anything with an event. */
 export function hasBundle({ unsigned }: { readonly unsigned?: unknown }): boolean {
   return isJsonObject(unsigned) && isJsonObject(unsigned["m.relations"]);
 }

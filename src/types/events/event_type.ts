@@ -139,7 +139,7 @@ const KNOWN_CLASSES: readonly EventClass[] = [...CHECKED_CLASSES, "internal"];
 
 const INTERNAL_TYPES: ReadonlySet<string> = new Set(Object.values(InternalEventType));
 
-/** Whether `type` is known to be of `eventClass`. */
+/** Returns whether `type` is known to be of `eventClass`. */
 function isKnownAs(type: string, eventClass: EventClass): boolean {
   return eventClass === "internal" ? INTERNAL_TYPES.has(type) : shapeOf(eventClass, type) !== undefined;
 }
@@ -160,7 +160,7 @@ export function classOf(type: EventType): EventClass {
 }
 
 /**
- * Whether events of a type can be of a class: `m.room.encrypted` can be a message and go to a
+ * Returns whether events of a type can be of a class: `m.room.encrypted` can be a message and go to a
  * device, `m.room.name` can only be state, and an unknown name can be anything but internal.
  *
  * @param type A name, or a type with its class.
