@@ -160,17 +160,18 @@ if (import.meta.main) {
   await using synapse = await Synapse.start({ oauth });
   const stopped = Promise.withResolvers<void>();
   for (const signal of ["SIGINT", "SIGTERM"] as const) Deno.addSignalListener(signal, stopped.resolve);
-  console.log(`${oauth === undefined ? await admin(synapse) : hint(synapse, oauth)}; stop it with Ctrl-C`);
+  console.log(`${oauth === undefined ? await users(synapse) : hint(synapse, oauth)}; stop it with Ctrl-C`);
   await stopped.promise;
 }
 
-async function admin(synapse: Synapse): Promise<string> {
-  const { userId, accessToken } = await registerUser(synapse, {
-    localpart: "admin",
-    password: "admin",
-    admin: true,
-  });
-  return `Synapse at ${synapse.baseUrl}, user ${userId}, password admin, token ${accessToken}`;
+async function users(synapse: Synapse): Promise<string> {
+  const { accessToken } = await registerUser(synapse, { localpart: "admin", password: "admin", admin: true });
+  for (const name of ["bot", "you"]) await registerUser(synapse, { localpart: name, password: name });
+  return [
+    `Synapse at ${synapse.baseUrl}`,
+    "users @bot:localhost, @you:localhost and @admin:localhost, whose passwords are bot, you and admin",
+    `token of @admin:localhost ${accessToken}`,
+  ].join("; ");
 }
 
 function hint({ baseUrl }: Synapse, { issuer }: OAuthServer): string {
