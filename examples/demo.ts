@@ -75,7 +75,7 @@ async function conversation(): Promise<void> {
   );
 }
 
-/** The same bot, for whoever is in its rooms. */
+/** The same bot, for the people in its rooms. */
 async function serve(baseUrl: string): Promise<void> {
   const isNew = values.token === undefined;
   await using bot = new Client({ baseUrl, accessToken: values.token, encryption: isNew });

@@ -150,3 +150,21 @@ Deno.test("README has at most 120 lines", () => {
   const lines = page("README.md").trimEnd().split("\n").length;
   assert(lines <= 120, `it has ${lines}`);
 });
+
+Deno.test("The README of each example is one screen, with a talk and a command", async () => {
+  const found: string[] = [];
+  for (const folder of ["examples", "examples/bots"]) {
+    for await (const { name, isDirectory } of Deno.readDir(folder)) {
+      const path = `${folder}/${name}/README.md`;
+      if (!isDirectory || path === "examples/bots/README.md") continue;
+      found.push(path);
+      const text = page(path);
+      const lines = text.trimEnd().split("\n").length;
+      assert(lines <= 40, `${path} has ${lines} lines`);
+      for (const block of ["console", "sh"]) {
+        assert(text.includes(`\n\`\`\`${block}\n`), `${path}: no ${block}`);
+      }
+    }
+  }
+  assert(found.length >= 8, `there are ${found.length}`);
+});

@@ -29,7 +29,7 @@ export interface Asking {
 /** The model has said nothing for too long. */
 export class SilenceError extends Error {}
 
-/** How long it may, in milliseconds: whoever asks the next question waits for this one. */
+/** How long it may, in milliseconds: the next question waits for this one. */
 const PATIENCE = 60_000;
 /** The longest line and the longest answer that are read, in characters. */
 const MAX_LINE = 100_000;

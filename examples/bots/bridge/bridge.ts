@@ -32,7 +32,7 @@ export interface Bridge {
 
 /** Makes a bridge of an application service, and of what connects to the network. */
 export function bridge(appservice: Appservice, connect: () => Promise<Connection>): Bridge {
-  // Whoever talks much is heard all the same; and whoever moderates a room bridges it.
+  // Users who talk much are heard all the same; and those who moderate a room bridge it.
   const bot = new Bot({ appservice, rateLimit: false, admins: { powerLevel: 50 } });
   const { client } = bot;
   const link = new Link({ bot, connect, happened });

@@ -4,7 +4,7 @@
  * With `nc localhost 7000`: `NICK bob`, `JOIN lobby`, `SAY lobby Hello`, `EDIT <id> Hello!`,
  * `DEL <id>`. A bridge says `LINK <number>`, gets all that came after that number, and speaks for
  * others: `AS <id> <nick> SAY lobby Hello`, which is answered by `OK <id>` and, however often it is
- * said, done once. Everybody is told `<number> <id> <nick> <verb> …` of what happens.
+ * said, done once. All get `<number> <id> <nick> <verb> …` of what happens.
  *
  * In nicks, spaces and the like are percent-encoded; in texts a line break is `\n`.
  */

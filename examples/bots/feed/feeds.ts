@@ -35,7 +35,7 @@ const MAX_NEW = 5;
 const MAX_SEEN = 500;
 /** How many feeds are loaded side by side. */
 const AT_ONCE = 4;
-/** How often in a row a feed fails before the room is told. */
+/** How often in a row a feed fails before the bot tells the room. */
 const TOLD = 5;
 /** The shortest and the longest time to the next try, in milliseconds. */
 const RETRY = 300_000;
@@ -132,7 +132,7 @@ async function note(
     let known: ReadonlySet<string> = new Set();
     let isFollowed = false;
     context.updateSession(FEEDS, key, (feed) => {
-      known = new Set(feed.seen); // another instance may have said some of it meanwhile
+      known = new Set(feed.seen); // another instance may have said some of it by now
       isFollowed = feed.url !== "";
       const seen = [...new Set([...items.map(({ id }) => id), ...feed.seen])].slice(0, MAX_SEEN);
       return isFollowed ? { ...feed, title, etag, lastModified, seen, failures: 0, next: 0 } : null;

@@ -1,4 +1,4 @@
-/** Webhooks: whoever has a room's secret posts to it by HTTP. */
+/** Webhooks: a program that has a room's secret posts to it by HTTP. */
 
 import { timingSafeEqual } from "node:crypto";
 import {

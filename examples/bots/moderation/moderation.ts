@@ -24,7 +24,7 @@ export function moderation(bot: Bot, policyRoom: RoomID): void {
   const lists = new PolicyLists();
   let loading: Promise<void> | undefined;
 
-  /** Reads the list, once; whoever needs it meanwhile waits. */
+  /** Reads the list, once; all who need it wait. */
   async function load(): Promise<void> {
     await (loading ??= read());
     if (lists.size === 0) loading = undefined; // the bot may not be in its room yet
