@@ -80,7 +80,7 @@ Deno.test("An application service that lacks something is refused when it is mad
       [{ serverName: "https://example.org" }, "serverName must be the part behind the colon"],
       [{ port: 9000 }, "write Deno.serve({ port }, appservice.fetch) before start()"],
       [{ domain: "example.org" }, "there is no option domain; did you mean serverName?"],
-      [{ homeserver: "example.org" }, "there is no option homeserver; did you mean baseUrl?"],
+      [{ homeserver: "example.org" }, "it has both homeserver and baseUrl; leave out one of them"],
       [{ registration: tokenless }, "as_token must be a text"],
       [
         { registration: { ...tokenless, asToken: as_token } },
