@@ -72,6 +72,11 @@ import { Updates } from "./updates.ts";
  * as {@linkcode Composer} shows.
  */
 export class Bot<C extends Context = Context> extends Composer<C> {
+  /** The bot's user ID; the empty text until the homeserver has said whose the access token is. */
+  get userId(): Client["mxid"] {
+    return this.client.mxid;
+  }
+
   /** The bot's client: it has every operation of the Matrix API that the bot does not have itself. */
   readonly client: Client;
   /** Lists and cancels reminders that have not fired yet. */

@@ -8,7 +8,7 @@ import { ValueError } from "../../mod.ts";
 import { platform } from "../base/platform/mod.ts";
 import type { MatrixEvent } from "../../types.ts";
 import type { Command } from "./commands/commands.ts";
-import { CALL, COMMAND, type Context } from "./context/context.ts";
+import { CALL, COMMAND, type Context, type MessageFile, type Reaction } from "./context/context.ts";
 import { ConversationEndedError, type EventOfQuery, isCutOff } from "./run/mod.ts";
 
 /** Calls the middleware that comes next; resolves when that has ended. */
@@ -18,7 +18,16 @@ export type Next = () => Promise<void>;
 export type Middleware<C extends Context = Context> = (context: C, next: Next) => unknown;
 
 /** What handlers of a query are given. */
-export type QueryContext<Q extends string> = Context<Extract<EventOfQuery<Q>, MatrixEvent>>;
+export type QueryContext<Q extends string> = Context<Extract<EventOfQuery<Q>, MatrixEvent>> & KnownMembers<Q>;
+
+/** Kinds of messages that have a file. */
+export type FileQuery = "image" | "file" | "audio" | "video" | "sticker";
+
+/** The members of a context that an event of the query has, and others need not have. */
+export type KnownMembers<Q extends string> = Q extends "reaction" | "m.reaction"
+  ? { readonly reaction: Reaction }
+  : Q extends FileQuery | `message:${FileQuery}` | "m.sticker" ? { readonly file: MessageFile }
+  : unknown;
 
 /** What handlers of a command are given, with its arguments. */
 export type CommandContext<Arguments = unknown> = Context<EventOfQuery<"message:text">, Arguments>;

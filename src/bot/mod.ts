@@ -72,7 +72,9 @@ export {
 export { Composer, type MiddlewareLike } from "./composer.ts";
 export type {
   CommandContext,
+  FileQuery,
   HeardContext,
+  KnownMembers,
   Middleware,
   Narrowed,
   Next,
@@ -81,6 +83,7 @@ export type {
 } from "./middleware.ts";
 export {
   type AskOptions,
+  type AudioOptions,
   type BotMedia,
   BotRoom,
   type BotRoomOptions,
@@ -108,6 +111,7 @@ export {
   type Streamed,
   type StreamOptions,
   TimerContext,
+  type VideoOptions,
   type WaitOptions,
   type WriteOptions,
 } from "./context/context.ts";

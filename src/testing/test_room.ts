@@ -29,6 +29,7 @@ export interface SayOptions {
 export type RoomTester = {
   readonly mxid: UserID;
   readonly homeserver: Homeserver;
+  userId(name: string): UserID;
   request(name: string, method: string, path: string, body?: JsonObject): Promise<JsonObject>;
   until(condition: () => boolean, otherwise: string): Promise<void>;
   settle(): Promise<void>;
@@ -73,6 +74,58 @@ export class TestRoom {
    */
   as(name: string): TestRoom {
     return new TestRoom(this.#tester, this.id, name, this.#seen);
+  }
+
+  /**
+   * Joins the room as the user, who is invited by its creator if need be.
+   *
+   * @example
+   * ```ts
+   * import { Bot } from "@greenroom/matrix/bot";
+   * import { BotTester } from "@greenroom/matrix/testing";
+   *
+   * await using tester = new BotTester((options) => {
+   *   const bot = new Bot(options);
+   *   bot.on("join", (c) => c.send(`Welcome, ${c.displayName}!`, { format: "plain" }));
+   *   return bot;
+   * });
+   * const room = await tester.room("alice");
+   * await room.as("carol").join();
+   * await room.expect("Welcome, carol!");
+   * ```
+   */
+  async join(): Promise<void> {
+    const userId = this.#tester.userId(this.#name);
+    const [creator = ""] = this.view().events.map(({ sender }) => sender);
+    const membership = this.view().membership(userId);
+    if (membership !== "join" && membership !== "invite") {
+      const localpart = creator.slice(1, creator.indexOf(":"));
+      const path = `/rooms/${encodeURIComponent(this.id)}/invite`;
+      await this.#tester.request(localpart, "POST", path, { user_id: userId });
+    }
+    await this.#tester.request(this.#name, "POST", `/join/${encodeURIComponent(this.id)}`, {});
+  }
+
+  /**
+   * Leaves the room as the user.
+   *
+   * @example
+   * ```ts
+   * import { Bot } from "@greenroom/matrix/bot";
+   * import { BotTester } from "@greenroom/matrix/testing";
+   *
+   * await using tester = new BotTester((options) => {
+   *   const bot = new Bot(options);
+   *   bot.on("leave", (c) => c.send(`Goodbye, ${c.displayName}!`, { format: "plain" }));
+   *   return bot;
+   * });
+   * const room = await tester.room("alice", "bob");
+   * await room.as("bob").leave();
+   * await room.expect("Goodbye, bob!");
+   * ```
+   */
+  async leave(): Promise<void> {
+    await this.#tester.request(this.#name, "POST", `/rooms/${encodeURIComponent(this.id)}/leave`, {});
   }
 
   /**

@@ -69,4 +69,5 @@ export const TEST_ROOM_HINTS = {
   expectReply: "room.expect(text)",
   nextMessage: "room.expect(text)",
   lastMessage: "room.messages.at(-1)",
+  invite: "room.as(user).join(), which invites the user",
 } as const;

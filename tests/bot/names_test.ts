@@ -111,7 +111,7 @@ Deno.test("What a function does with c refuses options that there are not, and i
     "send: there is no option mention;": (c) => c.send("?", given({ mention: [] })),
     "stream: there is no option intervall": (c) => c.stream(pieces(), given({ intervall: 1 })),
     "sendPoll: there is no option maxSelection;": (c) => c.sendPoll("?", ["a"], given({ maxSelection: 1 })),
-    "sendImage: there is no option filename": (c) => c.sendImage(new Uint8Array(), given({ filename: "a" })),
+    "sendImage: there is no option fileName": (c) => c.sendImage(new Uint8Array(), given({ fileName: "a" })),
     "sendFile: there is no option mimetype; did you mean mimeType?": (c) =>
       c.sendFile(new Uint8Array(), given({ mimetype: "a/b" })),
     "remind: there is no option nam;": (c) => c.remind({ in: 1 }, given({ nam: "a" })),

@@ -321,10 +321,10 @@ Deno.test("image() says how large a picture is, and file() sends data by its nam
     0x3b,
   ]);
   await using tester = trying((bot) => {
-    bot.command("picture", (c) => c.sendImage(gif, { fileName: "dot.gif" }));
+    bot.command("picture", (c) => c.sendImage(gif, { filename: "dot.gif" }));
     bot.command(
       "file",
-      (c) => c.sendFile(new TextEncoder().encode("tea"), { fileName: "tea.txt", mimeType: "text/plain" }),
+      (c) => c.sendFile(new TextEncoder().encode("tea"), { filename: "tea.txt", mimeType: "text/plain" }),
     );
     bot.on("message:file", async (c) => c.reply(new TextDecoder().decode(await c.download())));
   });

@@ -263,12 +263,13 @@ import type { ContentURI, ImageInfo } from "../../../types.ts";
 import type { PollTally, SendPollOptions } from "../polls/polls.ts";
 import type { Streamed, StreamOptions } from "./stream.ts";
 import type {
+  AudioOptions,
   BotMedia,
   BotSendOptions,
   FileOptions,
   ImageOptions,
-  MediaOptions,
   StickerOptions,
+  VideoOptions,
   WriteOptions,
 } from "./writing.ts";
 
@@ -288,7 +289,7 @@ export interface BotRoom {
    * const plugin = new Composer();
    * plugin.command("cat", async (c) => {
    *   const response = await fetch("https://cats.example/cat.png", { signal: c.signal });
-   *   await c.sendImage(await response.blob(), { fileName: "cat.png", caption: "**A cat**" });
+   *   await c.sendImage(await response.blob(), { filename: "cat.png", caption: "**A cat**" });
    * });
    * ```
    */
@@ -310,7 +311,7 @@ export interface BotRoom {
    * const plugin = new Composer();
    * plugin.command("export", async (c) => {
    *   const csv = new TextEncoder().encode("name,points\nalice,3\n");
-   *   await c.sendFile(csv, { fileName: "points.csv", mimeType: "text/csv" });
+   *   await c.sendFile(csv, { filename: "points.csv", mimeType: "text/csv" });
    * });
    * ```
    */
@@ -320,7 +321,7 @@ export interface BotRoom {
    * Uploads and sends a video, as {@linkcode BotRoom.sendFile} does with a file: clients play it.
    *
    * @param data The content of the video.
-   * @param options Its name, media type and caption, and what it replies to.
+   * @param options Its name, media type, length, size and caption, and what it replies to.
    * @returns The ID of the event.
    * @throws {ValueError} If the caption does not fit into one message.
    * @throws {MatrixRequestError} If the homeserver refuses.
@@ -332,11 +333,11 @@ export interface BotRoom {
    * const plugin = new Composer();
    * plugin.command("clip", async (c) => {
    *   const response = await fetch("https://clips.example/clip.mp4", { signal: c.signal });
-   *   await c.sendVideo(await response.blob(), { fileName: "clip.mp4", caption: "**A clip**" });
+   *   await c.sendVideo(await response.blob(), { filename: "clip.mp4", caption: "**A clip**" });
    * });
    * ```
    */
-  sendVideo(data: BotMedia, options?: MediaOptions): Promise<EventID>;
+  sendVideo(data: BotMedia, options?: VideoOptions): Promise<EventID>;
 
   /**
    * Uploads and sends a recording, as {@linkcode BotRoom.sendFile} does with a file: clients play it.
@@ -354,11 +355,11 @@ export interface BotRoom {
    * const plugin = new Composer();
    * plugin.command("song", async (c) => {
    *   const response = await fetch("https://songs.example/song.ogg", { signal: c.signal });
-   *   await c.sendAudio(await response.blob(), { fileName: "song.ogg" });
+   *   await c.sendAudio(await response.blob(), { filename: "song.ogg", duration: "3m" });
    * });
    * ```
    */
-  sendAudio(data: BotMedia, options?: MediaOptions): Promise<EventID>;
+  sendAudio(data: BotMedia, options?: AudioOptions): Promise<EventID>;
 
   /**
    * Sends a sticker.

@@ -8,8 +8,6 @@
 const READ_FIRST = "after client.stateStore.getState()";
 const PINNED =
   `client.sendStateEvent(roomId, "m.room.pinned_events", { pinned: [...old] }), ${READ_FIRST}` as const;
-const LEVELS =
-  `client.sendStateEvent(roomId, "m.room.power_levels", { ...old, users }), ${READ_FIRST}` as const;
 const COUNT = "(await c.room.getMembers()).size";
 
 /** Of a room, in a context or not, by the name elsewhere. */
@@ -35,8 +33,7 @@ export const ROOM_HINTS = {
   redactEvent: "redact(eventId)",
   pin: PINNED,
   unpin: PINNED,
-  mute: LEVELS,
-  setPowerLevel: LEVELS,
+  mute: "room.setPowerLevel(userId, -1), of a context",
   setAvatar: 'client.sendStateEvent(roomId, "m.room.avatar", { url })',
 } as const;
 
@@ -51,8 +48,6 @@ export const ROOM_CONTEXT_HINTS = {
 /** Of the room in a context, by the name elsewhere. */
 export const CONTEXT_ROOM_HINTS = {
   displayName: "(await c.room.getMember(userId))?.displayname",
-  enableEncryption:
-    'c.client.sendStateEvent(c.roomId, "m.room.encryption", { algorithm: "m.megolm.v1.aes-sha2" })',
   encrypted: "c.room.isEncrypted",
   isDirect: `${COUNT} === 2`,
   isDM: `${COUNT} === 2`,
@@ -133,9 +128,8 @@ export const BOT_HINTS = {
   kick: "bot.in(roomId).kick(userId)",
   ban: "bot.in(roomId).ban(userId)",
   room: "bot.in(roomId)",
-  user: "bot.client.mxid",
-  userId: "bot.client.mxid",
-  mxid: "bot.client.mxid",
+  user: "bot.userId",
+  mxid: "bot.userId",
   api: "bot.client",
   crypto: "bot.client, which has crypto with the option encryption",
   deviceId: "await bot.client.whoami(), where it is device_id",

@@ -8,6 +8,7 @@
 
 import { matrixToUrl, toUserId, ValueError } from "../../../mod.ts";
 import {
+  EncryptionAlgorithm,
   type EventID,
   type MatrixEvent,
   Membership,
@@ -222,6 +223,68 @@ export class ContextRoom extends RoomContext {
     return this.#seen("isEncrypted", "client.isRoomEncrypted(room.id)").isEncrypted;
   }
 
+  /**
+   * Gives a user a power level, and leaves those of others as the homeserver has them. Two changes at the same
+   * time may undo one another: Matrix replaces all levels of a room together.
+   *
+   * @param userId The ID of the user.
+   * @param level The level: mostly 100 for admins, 50 for moderators, 0 for others, -1 for who may not speak.
+   * @returns The ID of the event.
+   * @throws {ValueError} If it is no user ID, or no whole number.
+   * @throws {MatrixRequestError} If the homeserver refuses, as a `ForbiddenError` if the bot's level is too low.
+   *
+   * @example
+   * ```ts
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command(
+   *   "promote <user>",
+   *   { access: "admins", args: { user: "user" } },
+   *   (c) => c.room.setPowerLevel(c.args.user, 50),
+   * );
+   * ```
+   */
+  async setPowerLevel(userId: string, level: number): Promise<EventID> {
+    const user = toUserId(userId);
+    if (!Number.isSafeInteger(level)) {
+      throw new ValueError(`Cannot set a power level: it must be a whole number, not ${level}`);
+    }
+    return await this.within((run) =>
+      run.act("level", async () => {
+        const levels = await this.client.getStateEvent(this.roomId, "m.room.power_levels");
+        const users = { ...levels.users, [user]: level };
+        return await this.client.sendStateEvent(this.roomId, "m.room.power_levels", { ...levels, users });
+      })
+    );
+  }
+
+  /**
+   * Encrypts the room from now on, for good: nothing takes that back.
+   *
+   * @returns The ID of the event.
+   * @throws {MatrixRequestError} If the homeserver refuses, as a `ForbiddenError` if the bot's level is too low.
+   *
+   * @example
+   * ```ts
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command("encrypt", { access: "admins" }, async (c) => {
+   *   if (!c.room.isEncrypted) await c.room.enableEncryption();
+   *   await c.reply("From now on, what is said here is encrypted.");
+   * });
+   * ```
+   */
+  async enableEncryption(): Promise<EventID> {
+    const algorithm = EncryptionAlgorithm.MEGOLM_V1;
+    const id = await this.within((run) =>
+      run.act("encrypt", () => this.client.sendStateEvent(this.roomId, "m.room.encryption", { algorithm }))
+    );
+    if (this.scene !== undefined) this.scene.isEncrypted = true;
+    return id;
+  }
+
   #seen(name: string, read: string): Scene {
     if (this.scene !== undefined) return this.scene;
     throw new ValueError(
@@ -353,12 +416,13 @@ import type { SendPollOptions } from "../polls/polls.ts";
 import type { NamedReminder, ReminderDelay } from "./handler_room.ts";
 import type { Streamed, StreamOptions } from "./stream.ts";
 import type {
+  AudioOptions,
   BotMedia,
   BotSendOptions,
   FileOptions,
   ImageOptions,
-  MediaOptions,
   StickerOptions,
+  VideoOptions,
   WriteOptions,
 } from "./writing.ts";
 
@@ -690,7 +754,7 @@ export interface RoomContext {
    * const plugin = new Composer();
    * plugin.command("cat", async (c) => {
    *   const response = await fetch("https://cats.example/cat.png", { signal: c.signal });
-   *   await c.sendImage(await response.blob(), { fileName: "cat.png", caption: "**A cat**" });
+   *   await c.sendImage(await response.blob(), { filename: "cat.png", caption: "**A cat**" });
    * });
    * ```
    */
@@ -712,7 +776,7 @@ export interface RoomContext {
    * const plugin = new Composer();
    * plugin.command("export", async (c) => {
    *   const csv = new TextEncoder().encode("name,points\nalice,3\n");
-   *   await c.sendFile(csv, { fileName: "points.csv", mimeType: "text/csv" });
+   *   await c.sendFile(csv, { filename: "points.csv", mimeType: "text/csv" });
    * });
    * ```
    */
@@ -722,7 +786,7 @@ export interface RoomContext {
    * Uploads and sends a video, as {@linkcode BotRoom.sendFile} does with a file: clients play it.
    *
    * @param data The content of the video.
-   * @param options Its name, media type and caption, and what it replies to.
+   * @param options Its name, media type, length, size and caption, and what it replies to.
    * @returns The ID of the event.
    * @throws {ValueError} If the caption does not fit into one message.
    * @throws {MatrixRequestError} If the homeserver refuses.
@@ -734,11 +798,11 @@ export interface RoomContext {
    * const plugin = new Composer();
    * plugin.command("clip", async (c) => {
    *   const response = await fetch("https://clips.example/clip.mp4", { signal: c.signal });
-   *   await c.sendVideo(await response.blob(), { fileName: "clip.mp4", caption: "**A clip**" });
+   *   await c.sendVideo(await response.blob(), { filename: "clip.mp4", caption: "**A clip**" });
    * });
    * ```
    */
-  sendVideo(data: BotMedia, options?: MediaOptions): Promise<EventID>;
+  sendVideo(data: BotMedia, options?: VideoOptions): Promise<EventID>;
 
   /**
    * Uploads and sends a recording, as {@linkcode BotRoom.sendFile} does with a file: clients play it.
@@ -756,11 +820,11 @@ export interface RoomContext {
    * const plugin = new Composer();
    * plugin.command("song", async (c) => {
    *   const response = await fetch("https://songs.example/song.ogg", { signal: c.signal });
-   *   await c.sendAudio(await response.blob(), { fileName: "song.ogg" });
+   *   await c.sendAudio(await response.blob(), { filename: "song.ogg", duration: "3m" });
    * });
    * ```
    */
-  sendAudio(data: BotMedia, options?: MediaOptions): Promise<EventID>;
+  sendAudio(data: BotMedia, options?: AudioOptions): Promise<EventID>;
 
   /**
    * Sends a sticker.

@@ -11,6 +11,8 @@ import { endPoll, POLL, type PollTally, sendPoll, type SendPollOptions } from ".
 import type { Run } from "../run/mod.ts";
 import { RoomMessages } from "./room_messages.ts";
 import {
+  AUDIO,
+  type AudioOptions,
   type BotMedia,
   captioned,
   checkNamed,
@@ -18,12 +20,13 @@ import {
   type FileOptions,
   IMAGE,
   type ImageOptions,
-  MEDIA,
-  type MediaOptions,
   mentionsOf,
+  readLength,
   sendPicture,
   STICKER,
   type StickerOptions,
+  VIDEO,
+  type VideoOptions,
 } from "./writing.ts";
 
 /** @internal What {@linkcode BotRoom} has for images, files, stickers and polls. */
@@ -42,7 +45,7 @@ export abstract class RoomMedia extends RoomMessages {
    * const plugin = new Composer();
    * plugin.command("cat", async (c) => {
    *   const response = await fetch("https://cats.example/cat.png", { signal: c.signal });
-   *   await c.sendImage(await response.blob(), { fileName: "cat.png", caption: "**A cat**" });
+   *   await c.sendImage(await response.blob(), { filename: "cat.png", caption: "**A cat**" });
    * });
    * ```
    */
@@ -72,7 +75,7 @@ export abstract class RoomMedia extends RoomMessages {
    * const plugin = new Composer();
    * plugin.command("export", async (c) => {
    *   const csv = new TextEncoder().encode("name,points\nalice,3\n");
-   *   await c.sendFile(csv, { fileName: "points.csv", mimeType: "text/csv" });
+   *   await c.sendFile(csv, { filename: "points.csv", mimeType: "text/csv" });
    * });
    * ```
    */
@@ -87,7 +90,7 @@ export abstract class RoomMedia extends RoomMessages {
    * Uploads and sends a video, as {@linkcode BotRoom.sendFile} does with a file: clients play it.
    *
    * @param data The content of the video.
-   * @param options Its name, media type and caption, and what it replies to.
+   * @param options Its name, media type, length, size and caption, and what it replies to.
    * @returns The ID of the event.
    * @throws {ValueError} If the caption does not fit into one message.
    * @throws {MatrixRequestError} If the homeserver refuses.
@@ -99,13 +102,13 @@ export abstract class RoomMedia extends RoomMessages {
    * const plugin = new Composer();
    * plugin.command("clip", async (c) => {
    *   const response = await fetch("https://clips.example/clip.mp4", { signal: c.signal });
-   *   await c.sendVideo(await response.blob(), { fileName: "clip.mp4", caption: "**A clip**" });
+   *   await c.sendVideo(await response.blob(), { filename: "clip.mp4", caption: "**A clip**" });
    * });
    * ```
    */
-  async sendVideo(data: BotMedia, options: MediaOptions = {}): Promise<EventID> {
+  async sendVideo(data: BotMedia, options: VideoOptions = {}): Promise<EventID> {
     return await this.within((run) => {
-      checkNamed(options, MEDIA, "sendVideo");
+      checkNamed(options, VIDEO, "sendVideo");
       return this.#sendFile(run, data, { ...options, fileType: "m.video" });
     });
   }
@@ -126,22 +129,32 @@ export abstract class RoomMedia extends RoomMessages {
    * const plugin = new Composer();
    * plugin.command("song", async (c) => {
    *   const response = await fetch("https://songs.example/song.ogg", { signal: c.signal });
-   *   await c.sendAudio(await response.blob(), { fileName: "song.ogg" });
+   *   await c.sendAudio(await response.blob(), { filename: "song.ogg", duration: "3m" });
    * });
    * ```
    */
-  async sendAudio(data: BotMedia, options: MediaOptions = {}): Promise<EventID> {
+  async sendAudio(data: BotMedia, options: AudioOptions = {}): Promise<EventID> {
     return await this.within((run) => {
-      checkNamed(options, MEDIA, "sendAudio");
+      checkNamed(options, AUDIO, "sendAudio");
       return this.#sendFile(run, data, { ...options, fileType: "m.audio" });
     });
   }
 
-  #sendFile(run: Run, data: BotMedia, options: FileOptions): Promise<EventID> {
+  #sendFile(run: Run, data: BotMedia, options: FileOptions & VideoOptions): Promise<EventID> {
     return run.act("file", async () => {
-      const { fileName, fileType, mimeType, ...more } = await captioned(options, this.thread);
-      const info = mimeType === undefined ? undefined : { mimetype: mimeType };
-      return await this.kit.client.sendFile(this.roomId, data, { fileName, fileType, info, ...more });
+      const { filename, fileType, mimeType, duration, width: w, height: h, ...more } = await captioned(
+        options,
+        this.thread,
+      );
+      const measures = { mimetype: mimeType, duration: readLength(duration), w, h };
+      const known = Object.entries(measures).filter(([, value]) => value !== undefined);
+      const info = known.length === 0 ? undefined : Object.fromEntries(known);
+      return await this.kit.client.sendFile(this.roomId, data, {
+        fileName: filename,
+        fileType,
+        info,
+        ...more,
+      });
     });
   }
 

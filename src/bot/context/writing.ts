@@ -1,11 +1,14 @@
 /**
  * What a bot writes, as the content of messages, and the images and files that it sends.
  *
+ * Over 300 lines because half of it is the documentation of what applications see.
+ *
  * @module
  */
 
 import { type Client, relationTo, type ReplyPlace, ValueError } from "../../../mod.ts";
 import type { EventID, Mentions, RelatesTo, RoomID, RoomMessageContent, UserID } from "../../../types.ts";
+import { inMilliseconds } from "../../base/duration.ts";
 import { checkHinted, type Hints } from "../../errors/hints.ts";
 import { checkOptions, type OptionNames } from "../../errors/known_names.ts";
 import { splitMessage } from "../text/mod.ts";
@@ -220,20 +223,32 @@ export interface CaptionOptions extends Pick<WriteOptions, "format" | "mentions"
   caption?: string;
 }
 
-/** Options of {@linkcode BotRoom.sendImage}. */
-export interface ImageOptions extends CaptionOptions {
-  /** Its file name. Default: a `File`'s own, else none. */
-  fileName?: string;
+/** What a bot says of a file that it sends. */
+export interface MediaOptions extends CaptionOptions {
+  /** Its name. Default: a `File`'s own, else none. */
+  filename?: string;
+  /** Its media type. Default: a `Blob`'s own, or what the bytes of an image say; else unknown. */
+  mimeType?: string;
+}
+
+/** Options of {@linkcode BotRoom.sendImage}: what is no PNG, JPEG, GIF or WebP needs a `mimeType`. */
+export interface ImageOptions extends MediaOptions {
   /** Whether to make a thumbnail and a blurred version: see {@linkcode describeImage}. Default: true. */
   thumbnail?: boolean;
 }
 
-/** Options of {@linkcode BotRoom.sendVideo} and {@linkcode BotRoom.sendAudio}. */
-export interface MediaOptions extends CaptionOptions {
-  /** Its name. Default: a `File`'s own, else none. */
-  fileName?: string;
-  /** Its media type. Default: a `Blob`'s own, else unknown. */
-  mimeType?: string;
+/** Options of {@linkcode BotRoom.sendAudio}. */
+export interface AudioOptions extends MediaOptions {
+  /** How long it plays: like `3m`, or in milliseconds. Default: unknown. */
+  duration?: number | string;
+}
+
+/** Options of {@linkcode BotRoom.sendVideo}. */
+export interface VideoOptions extends AudioOptions {
+  /** How wide it is, in pixels. Default: unknown. */
+  width?: number;
+  /** How high it is, in pixels. Default: unknown. */
+  height?: number;
 }
 
 /** Options of {@linkcode BotRoom.sendFile}. */
@@ -251,8 +266,10 @@ export interface StickerOptions extends Pick<WriteOptions, "mentions">, ReplyPla
 const CAPTION: OptionNames<CaptionOptions> = {
   ...{ caption: true, format: true, mentions: true, replyTo: true, thread: true },
 };
-export const IMAGE: OptionNames<ImageOptions> = { ...CAPTION, fileName: true, thumbnail: true };
-export const MEDIA: OptionNames<MediaOptions> = { ...CAPTION, fileName: true, mimeType: true };
+const MEDIA: OptionNames<MediaOptions> = { ...CAPTION, filename: true, mimeType: true };
+export const IMAGE: OptionNames<ImageOptions> = { ...MEDIA, thumbnail: true };
+export const AUDIO: OptionNames<AudioOptions> = { ...MEDIA, duration: true };
+export const VIDEO: OptionNames<VideoOptions> = { ...AUDIO, width: true, height: true };
 export const FILE: OptionNames<FileOptions> = { ...MEDIA, fileType: true };
 export const STICKER: OptionNames<StickerOptions> = {
   ...{ text: true, mentions: true, replyTo: true, thread: true },
@@ -283,18 +300,35 @@ export async function captioned<Options extends CaptionOptions>(
   return { ...options, caption: part.body, captionHtml: part.html, mentions, relatesTo };
 }
 
+/**
+ * How long something plays, in milliseconds; undefined: it is not said.
+ *
+ * @throws {ValueError} If it is no time.
+ */
+export function readLength(duration: AudioOptions["duration"]): number | undefined {
+  if (duration === undefined) return undefined;
+  const ms = inMilliseconds(duration);
+  if (Number.isSafeInteger(ms) && ms >= 0) return ms;
+  throw new ValueError('Cannot send a file: duration must be a time like "3m", or whole milliseconds');
+}
+
 /** Sends an image, with what can be found out of it. */
 export async function sendPicture(
   client: Client,
   room: RoomID,
   data: BotMedia,
-  { fileName, thumbnail: isWanted, ...options }: Omit<ImageOptions, keyof CaptionOptions> & Captioned,
+  { filename, mimeType, thumbnail: isWanted, ...options }:
+    & Omit<ImageOptions, keyof CaptionOptions>
+    & Captioned,
 ): Promise<EventID> {
   const bytes = data instanceof Uint8Array
     ? data
     : new Uint8Array(data instanceof ArrayBuffer ? data : await data.arrayBuffer());
   const { describeImage } = await import("../media/media.ts"); // with its libraries
-  const { info, thumbnail } = await describeImage(bytes, { thumbnail: isWanted });
-  const name = fileName ?? (data instanceof File ? data.name : undefined);
+  const { info, thumbnail } = await describeImage(bytes, { thumbnail: isWanted }).catch((error) => {
+    if (mimeType === undefined) throw error;
+    return { info: { mimetype: mimeType, size: bytes.length }, thumbnail: undefined };
+  });
+  const name = filename ?? (data instanceof File ? data.name : undefined);
   return await client.sendImage(room, bytes, { fileName: name, info, thumbnail, ...options });
 }

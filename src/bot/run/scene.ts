@@ -34,7 +34,15 @@ export async function sceneOf(client: Client, room: RoomID, sender?: UserID): Pr
 
 /** An update as functions get it: with what its room and its sender are called. */
 export async function withScene(client: Client, update: Update): Promise<Update> {
-  return { ...update, scene: await sceneOf(client, update.room, update.sender) };
+  const scene = await sceneOf(client, update.room, update.sender);
+  const displayName = scene.displayName ?? nameBefore(update);
+  return { ...update, scene: { ...scene, displayName } };
+}
+
+/** What a user was called who has left: the event of that has no name any more, but says what was before it. */
+function nameBefore({ event, sender }: Update): string | undefined {
+  if (memberOf(event, "state_key") !== sender) return undefined;
+  return shownText(memberOf(memberOf(memberOf(event, "unsigned"), "prev_content"), "displayname"));
 }
 
 /** A text that shows something; undefined: it does not. */

@@ -25,7 +25,7 @@ export interface Scene {
   name: string | undefined;
   /** What the room is about; undefined: it does not say. */
   topic: string | undefined;
-  readonly isEncrypted: boolean;
+  isEncrypted: boolean;
   /** What the user is called in the room; undefined: by the ID alone. */
   readonly displayName: string | undefined;
 }

@@ -7,7 +7,7 @@ Deno.test("Videos and recordings are sent as what they are, with a name, a type 
     const data = new Uint8Array([1, 2, 3]);
     bot.command(
       "clip",
-      (c) => c.sendVideo(data, { fileName: "a.mp4", mimeType: "video/mp4", caption: "A **clip**" }),
+      (c) => c.sendVideo(data, { filename: "a.mp4", mimeType: "video/mp4", caption: "A **clip**" }),
     );
     bot.command("song", (c) => c.sendAudio(new Blob([data], { type: "audio/ogg" })));
     bot.command("wrong", async (c) => {
@@ -32,5 +32,48 @@ Deno.test("Videos and recordings are sent as what they are, with a name, a type 
   assertEquals([song?.msgtype, song?.info], ["m.audio", { mimetype: "audio/ogg", size: 3 }]);
   await room.expect(/./);
   await room.say("!wrong");
+  await room.expect("refused");
+});
+
+Deno.test("Clients are told how long a recording plays, and how large a video is", async () => {
+  await using tester = trying((bot) => {
+    const data = new Uint8Array([1]);
+    bot.command("song", (c) => c.sendAudio(data, { filename: "a.ogg", duration: "3m" }));
+    bot.command(
+      "clip",
+      (c) => c.sendVideo(data, { filename: "a.mp4", duration: 1_500, width: 64, height: 48 }),
+    );
+    bot.command("wrong", async (c) => {
+      await assertRejects(
+        () => c.sendAudio(data, { duration: "long" }),
+        ValueError,
+        "duration must be a time",
+      );
+      await c.reply("refused");
+    });
+  });
+  const room = await tester.room("alice");
+  await room.say("!song");
+  assertEquals((await room.expect("a.ogg")).content.info, { duration: 180_000, size: 1 });
+  await room.say("!clip");
+  assertEquals((await room.expect("a.mp4")).content.info, { duration: 1_500, w: 64, h: 48, size: 1 });
+  await room.say("!wrong");
+  await room.expect("refused");
+});
+
+Deno.test("An image of a kind that the kit can't measure is sent with the media type that it is given", async () => {
+  const svg = new TextEncoder().encode("<svg/>");
+  await using tester = trying((bot) => {
+    bot.command("drawing", (c) => c.sendImage(svg, { filename: "a.svg", mimeType: "image/svg+xml" }));
+    bot.command("unknown", async (c) => {
+      await assertRejects(() => c.sendImage(svg, { filename: "a.svg" }), ValueError);
+      await c.reply("refused");
+    });
+  });
+  const room = await tester.room("alice");
+  await room.say("!drawing");
+  const { content } = await room.expect("a.svg");
+  assertEquals([content.msgtype, content.info], ["m.image", { mimetype: "image/svg+xml", size: 6 }]);
+  await room.say("!unknown");
   await room.expect("refused");
 });

@@ -9,7 +9,7 @@ Deno.test("Images and files have captions, which are Markdown and notify who is 
       "dot",
       (c) =>
         c.sendImage(new Blob([DOT]), {
-          fileName: "dot.gif",
+          filename: "dot.gif",
           caption: "**A dot** for [Alice](https://matrix.to/#/@alice:localhost)",
         }),
     );

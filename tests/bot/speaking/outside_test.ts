@@ -44,7 +44,7 @@ Deno.test("bot.in() edits, reacts, redacts, polls and sends files", async () => 
   const id = await speaker.send("one");
   await speaker.edit(id, "two");
   await speaker.reactTo(id, "👍");
-  await speaker.sendFile(new Uint8Array([1, 2, 3]), { fileName: "three.bin" });
+  await speaker.sendFile(new Uint8Array([1, 2, 3]), { filename: "three.bin" });
   const poll = await speaker.sendPoll("Tea?", ["yes", "no"]);
   assertEquals((await speaker.endPoll(poll)).voters, 0);
   await speaker.redact(await speaker.send("gone"), "mistake");
