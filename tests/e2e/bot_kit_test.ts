@@ -63,6 +63,17 @@ function begin({ server, account, store }: Life, life: number): Bot {
     await c.remind({ in: 1_000 }, "Tea!");
     await bot.stop(); // it is due when nobody is there
   });
+  let id = "";
+  bot.command("later", async (c) => {
+    id = await c.later("1h", "Never!");
+    await c.reply("Noted");
+  });
+  bot.command("restart", async (c) => void await c.reply(`restarted ${await bot.later.restart(id)}`));
+  bot.command("cancel", async (c) => {
+    await c.reply(`cancelled ${await bot.later.cancel(id)}`);
+    await c.later({ in: 1_000 }, "**Curtain!**");
+    await bot.stop(); // it is due when nobody is there
+  });
   bot.command("talk", (c) =>
     c.stream(
       (async function* () {
@@ -131,8 +142,16 @@ for (const where of ["plain", "encrypted"] as const) {
       await running;
       await restart();
       await heard.until("Tea!");
+      for (const [command, answer] of [["later", "Noted"], ["restart", "restarted true"]] as const) {
+        await alice.sendText(room, `!${command}`);
+        await heard.until(answer);
+      }
+      await alice.sendText(room, "!cancel");
+      await running;
+      await restart(); // what Synapse could not say, since the bot had sent too much, the bot says
+      await heard.until("**Curtain!**");
       await alice.sendText(room, "!ping");
-      await heard.until("**pong** 4");
+      await heard.until("**pong** 5");
       assertEquals(heard.texts, [
         "**pong** 1",
         "Your name?",
@@ -140,7 +159,11 @@ for (const where of ["plain", "encrypted"] as const) {
         "Welcome, Alice",
         "To **be**, or not to be",
         "Tea!",
-        "**pong** 4",
+        "Noted",
+        "restarted true",
+        "cancelled true",
+        "**Curtain!**",
+        "**pong** 5",
       ]);
       assertEquals(devices.size, 1);
       assertNotEquals(devices, new Set([undefined]));
