@@ -11,6 +11,7 @@ import {
   decodeValue,
   encodeKey,
   encodeValue,
+  isEncodable,
   type StoreCheck,
   type StoreEntry,
   type StoreKey,
@@ -31,6 +32,9 @@ type ListedRow = { readonly key: Uint8Array } & (Row | { /** It is large. */ rea
 
 /** A change whose value is in bytes already. */
 type EncodedMutation = { readonly type: "set"; readonly key: StoreKey; readonly bytes: Uint8Array };
+
+/** A change whose value is as it was given, or in bytes. */
+export type AnyMutation = StoreMutation | EncodedMutation;
 
 /** Reads and changes rows; each call throws what SQLite throws. */
 export class SqliteRows {
@@ -71,7 +75,7 @@ export class SqliteRows {
   /** Reads values. */
   read(keys: readonly StoreKey[]): (StoreEntry | undefined)[] {
     const read = () => keys.map((key) => this.#get.get(encodeKey(key)) as Row | undefined); // its columns
-    const rows = keys.length > 1 ? this.snapshot(read) : read(); // one statement is of one moment anyway
+    const rows = keys.length > 1 ? this.#snapshot(read) : read(); // one statement is of one moment anyway
     return rows.map((row, index) => row && entryOf(keys[index] ?? [], row));
   }
 
@@ -86,7 +90,7 @@ export class SqliteRows {
     return row && entryOf(decodeKey(listed.key), row);
   }
 
-  snapshot<Result>(read: () => Result): Result {
+  #snapshot<Result>(read: () => Result): Result {
     this.#begin.get();
     try {
       return read();
@@ -96,18 +100,25 @@ export class SqliteRows {
   }
 
   /**
-   * Checks and changes in one transaction that no other process can write during.
+   * Makes changes if checks hold, in one transaction that no other process can write during.
    *
-   * @param beforeCommit Is called if there is something to commit.
+   * @param log Is made longer before the changes are committed.
+   * @returns Whether the checks hold.
    */
-  write(change: () => boolean, beforeCommit: () => void): boolean {
+  commit(
+    mutations: readonly AnyMutation[],
+    checks: readonly StoreCheck[],
+    log: { writeAhead(): void } | null | undefined,
+  ): boolean {
+    if (mutations.length === 0) return this.#snapshot(() => this.#holds(checks));
     this.#beginToWrite.get();
     try {
-      const held = change();
+      const held = this.#holds(checks);
       if (held) {
-        beforeCommit();
+        this.#apply(mutations);
+        log?.writeAhead();
         this.#commit.get();
-      }
+      } else for (const each of mutations) if (!("bytes" in each)) isEncodable(each);
       return held;
     } catch (error) {
       this.#versions.forget();
@@ -117,7 +128,7 @@ export class SqliteRows {
     }
   }
 
-  holds(checks: readonly StoreCheck[]): boolean {
+  #holds(checks: readonly StoreCheck[]): boolean {
     return checks.every(({ key, versionstamp }) => {
       const row = this.#version.get(encodeKey(key)) as Pick<Row, "version"> | undefined; // its column
       return (row === undefined ? null : String(row.version)) === versionstamp;
@@ -125,14 +136,13 @@ export class SqliteRows {
   }
 
   /** Makes changes. Encodes one value after the other, so that not all are in memory as bytes at once. */
-  apply(mutations: readonly (StoreMutation | EncodedMutation)[]): true {
+  #apply(mutations: readonly AnyMutation[]): void {
     const version = this.#versions.next();
     for (const mutation of mutations) {
       const key = encodeKey(mutation.key);
       if (mutation.type === "delete") this.#delete.get(key);
       else this.#set.get(key, "bytes" in mutation ? mutation.bytes : encodeValue(mutation.value), version);
     }
-    return true;
   }
 
   /** Rolls a transaction back, unless it was committed or SQLite has rolled it back. */
@@ -197,7 +207,7 @@ function uncounted(): StoreFormatError {
 }
 
 /** A mutation whose value is bytes already, which the caller can't change any more. */
-export function encoded(mutation: StoreMutation): StoreMutation | EncodedMutation {
+export function encoded(mutation: StoreMutation): AnyMutation {
   if (mutation.type === "delete") return mutation;
   return { type: "set", key: mutation.key, bytes: encodeValue(mutation.value) };
 }

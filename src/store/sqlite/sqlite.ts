@@ -16,7 +16,6 @@ import { ValueError } from "../../errors/matrix_error.ts";
 import {
   encodeKey,
   endOfRange,
-  isEncodable,
   type Store,
   type StoreCheck,
   type StoreEntry,
@@ -26,7 +25,7 @@ import {
   type StoreMutation,
 } from "../base/mod.ts";
 import { attempt, prepareDatabase, refuseOthers, type SqliteAction, toStoreError } from "./schema.ts";
-import { encoded, SqliteRows } from "./rows.ts";
+import { type AnyMutation, encoded, SqliteRows } from "./rows.ts";
 import { SqliteLog } from "./log.ts";
 
 /** How long the thread waits for another process that writes, in milliseconds; then all else goes on meanwhile. */
@@ -232,16 +231,10 @@ export class SqliteStore implements Store, AsyncDisposable {
    * @throws {StoreError} If the sync fails: whether the commit survives a power cut is unknown.
    */
   async commit(mutations: readonly StoreMutation[], checks: readonly StoreCheck[] = []): Promise<boolean> {
-    const rows = this.#rows;
-    const change = () => rows.holds(checks) ? rows.apply(mutations) : !mutations.every(isEncodable);
-    const held = this.#waiting === 0
-      ? this.#unlessLocked(this.#committing(mutations, checks, change))
-      : undefined;
-    if (held ?? await this.#commitLater(mutations, checks)) {
-      if (mutations.length > 0) await this.#synced();
-      return true;
-    }
-    return false;
+    const now = this.#waiting === 0 ? this.#commitUnlessLocked(mutations, checks) : undefined;
+    const held = now ?? await this.#commitLater(mutations, checks);
+    if (held && mutations.length > 0) await this.#synced();
+    return held;
   }
 
   /** Takes a lock: a file in the folder `…-locks`. Rejects with a `StoreError` if it can't. */
@@ -277,20 +270,17 @@ export class SqliteStore implements Store, AsyncDisposable {
     return this.#patience.keepTrying(() => this.#now("read", go), isLocked);
   }
 
-  #committing(
-    mutations: readonly StoreMutation[],
-    checks: readonly StoreCheck[],
-    change: () => boolean,
-  ): () => boolean {
-    const rows = this.#rows;
-    if (mutations.length === 0) return () => rows.snapshot(() => rows.holds(checks));
-    return () => rows.write(change, () => this.#log?.writeAhead());
+  #commitNow(mutations: readonly AnyMutation[], checks: readonly StoreCheck[]): boolean {
+    return this.#now("write to", () => this.#rows.commit(mutations, checks, this.#log));
   }
 
   /** @returns Undefined if another process has locked the file: nothing has changed. */
-  #unlessLocked(go: () => boolean): boolean | undefined {
+  #commitUnlessLocked(
+    mutations: readonly StoreMutation[],
+    checks: readonly StoreCheck[],
+  ): boolean | undefined {
     try {
-      return this.#now("write to", go);
+      return this.#commitNow(mutations, checks);
     } catch (error) {
       if (isLocked(error)) return undefined;
       throw error;
@@ -300,10 +290,9 @@ export class SqliteStore implements Store, AsyncDisposable {
   /** Commits when the file is not locked any more, after the commits that wait already. */
   async #commitLater(mutations: readonly StoreMutation[], checks: readonly StoreCheck[]): Promise<boolean> {
     const kept = mutations.map(encoded); // the caller may change its values meanwhile
-    const go = this.#committing(mutations, checks, () => this.#rows.holds(checks) && this.#rows.apply(kept));
     this.#waiting++;
     try {
-      const commit = () => this.#now("write to", go);
+      const commit = () => this.#commitNow(kept, checks);
       return await this.#turns.take(() => this.#patience.keepTrying(commit, isLocked));
     } finally {
       this.#waiting--;
