@@ -6,7 +6,7 @@ const read = (path: string): Promise<string> => Deno.readTextFile(new URL(path, 
 Deno.test("The example to be deployed takes the variables that its page says, and no others", async () => {
   const [page, example] = await Promise.all([read("docs/hosts/deploy.md"), read("examples/deploy/main.ts")]);
   const taken = new Set(example.match(/\b(?:MATRIX|BOT)_[A-Z_]+\b/g));
-  const [paragraph = ""] = /`examples\/deploy\/` is such an app.*?\n\n/s.exec(page) ?? [];
+  const [paragraph = ""] = /\[examples\/deploy\/\]\S* is such an app.*?\n\n/s.exec(page) ?? [];
   const said = new Set(paragraph.match(/\b(?:MATRIX|BOT)_[A-Z_]+\b/g));
   assertEquals([...taken].sort(), [...said].sort());
 });
