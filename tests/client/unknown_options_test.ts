@@ -337,6 +337,7 @@ Deno.test("Whatever takes options refuses one that there is not, by its name", a
     "new Homeserver rateLimits": () => new Homeserver({ rateLimits: X }),
     "Homeserver.listen": () => homeserver.listen(X),
     "Homeserver.createUser": () => homeserver.createUser("a", X),
+    "TestUser.createRoom": () => homeserver.createUser("maker").createRoom(X),
     "faults.add": () => homeserver.faults.add({ kind: "drop", ...X }),
     "faults.add match": () => homeserver.faults.add({ kind: "drop", match: X }),
     "TestRoom.say": async () => await (await tester.room("alice")).say("a", X),
