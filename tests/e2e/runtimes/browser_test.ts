@@ -1,24 +1,8 @@
 /** The npm package in Chromium. */
 
-import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { assertEquals, assertStringIncludes } from "@std/assert";
 import { inChromium, Pages } from "./chromium.ts";
 import { runtimeTest, Stage } from "./support.ts";
-
-const CONFORMANCE = `
-import { storeConformance } from "@greenroom/matrix/testing";
-import { IndexedDbStore } from "@greenroom/matrix/store/indexeddb";
-
-const tests = new Map();
-storeConformance("IndexedDbStore", (place) => IndexedDbStore.open(place), {
-  durable: true, shared: true, locks: true, copies: true,
-  define: (name, run) => tests.set(name, run),
-});
-globalThis.main = async () => {
-  const failed = [];
-  for (const [name, run] of tests) await run().catch((error) => failed.push(name + ": " + error.stack));
-  return { count: tests.size, failed };
-};
-`;
 
 /** The first run of what follows stays in the middle of its second call, until it is cut off. */
 const PAGE = `
@@ -89,12 +73,6 @@ globalThis.main = async () => {
 };
 `;
 
-runtimeTest("IndexedDbStore is a store, in Chromium", async (folder) => {
-  const { count, failed } = await inChromium(folder, CONFORMANCE) as { count: number; failed: string[] };
-  assertEquals(failed, []);
-  assert(count > 35);
-});
-
 for (const kind of ["client", "bot"] as const) {
   for (const encrypted of [false, true]) {
     for (const end of ["reload", "kill"] as const) {
@@ -135,7 +113,7 @@ for (const kind of ["client", "bot"] as const) {
 }
 
 runtimeTest(
-  "A policy that refuses WebAssembly ends a client, and the error names the mend",
+  "In Chromium, a policy that refuses WebAssembly ends a client, and the error names the mend",
   async (folder) => {
     const error = String(await inChromium(folder, CSP, "script-src 'self'"));
     assertStringIncludes(error, "'wasm-unsafe-eval'");

@@ -13,14 +13,17 @@ import { EVERYBODY } from "../../support/everybody.ts";
 export const RUNTIMES: string | undefined = Deno.env.get("GREENROOM_RUNTIMES");
 
 /** Defines a test of what is made by `tools/runtimes.ts`; without it, the test is skipped, or fails with `CI=true`. */
-export function runtimeTest(name: string, test: (folder: string) => Promise<void>): void {
+export function runtimeTest(
+  name: string,
+  test: (folder: string, t: Deno.TestContext) => Promise<void>,
+): void {
   const ignore = RUNTIMES === undefined && Deno.env.get("CI") !== "true";
   Deno.test({
     name,
     ignore,
-    fn: async () => {
+    fn: async (t) => {
       if (RUNTIMES === undefined) throw new Error("Cannot test: run deno task test:runtimes");
-      await test(RUNTIMES);
+      await test(RUNTIMES, t);
     },
   });
 }
