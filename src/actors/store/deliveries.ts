@@ -7,6 +7,7 @@
 
 import type { StoreMutation } from "../../store/base/mod.ts";
 import type { Attempt, Attempted, SessionCommit } from "./store_protocol.ts";
+import type { KeptResponses } from "./kept_responses.ts";
 import type { QuarantinedEvents } from "./quarantine.ts";
 import { set, type StoreWriter } from "./writer.ts";
 import { isJsonObject } from "../../types/json.ts";
@@ -18,21 +19,34 @@ const SETTLED = "settled";
 /** The value under the name of a delivery. */
 const PRESENT = {};
 
+/** When a delivery has settled. */
+interface Settled {
+  /** The number of checkpoints before that. */
+  readonly checkpoints: number;
+  /** The number of the latest response that was kept by then. */
+  readonly kept: number;
+}
+
 /** Stores which deliveries have settled. */
 export class StoreDeliveries {
   readonly #writer: StoreWriter;
-  /** Names of deliveries that have settled, in order, and the number of checkpoints before that. */
-  #settled: Map<string, number> | undefined;
+  /** Names of deliveries that have settled, in order. */
+  #settled: Map<string, Settled> | undefined;
   readonly #quarantine: QuarantinedEvents;
+  readonly #kept: Pick<KeptResponses, "oldest" | "last">;
   #checkpoints = 0;
 
   /**
    * @param writer Reads and writes.
    * @param quarantine Stores what has settled of events that are left out.
+   * @param kept Has responses that come again one by one.
    */
-  constructor(writer: StoreWriter, quarantine: QuarantinedEvents) {
-    this.#writer = writer;
-    this.#quarantine = quarantine;
+  constructor(
+    writer: StoreWriter,
+    quarantine: QuarantinedEvents,
+    kept: Pick<KeptResponses, "oldest" | "last">,
+  ) {
+    [this.#writer, this.#quarantine, this.#kept] = [writer, quarantine, kept];
   }
 
   /** Names of deliveries that have settled. */
@@ -54,13 +68,14 @@ export class StoreDeliveries {
 
   /**
    * Forgets what is not needed any more, since there is another checkpoint. What was recorded since
-   * the one before stays: a repetition of the very first response is handled in two parts.
+   * the one before stays: a repetition of the very first response is handled in two parts. So does what
+   * belongs to a response that is still kept.
    */
   async checkpointed(): Promise<void> {
     this.#checkpoints++;
     const names = await this.#names();
-    for (const [name, checkpoint] of names) {
-      if (checkpoint > this.#checkpoints - 2) break;
+    for (const [name, { checkpoints, kept }] of names) {
+      if (checkpoints > this.#checkpoints - 2 || kept >= this.#kept.oldest) break;
       names.delete(name);
       this.#writer.defer({ type: "delete", key: this.#key(name) });
     }
@@ -70,7 +85,7 @@ export class StoreDeliveries {
   async recording(names: readonly string[]): Promise<StoreMutation[]> {
     const known = await this.#names();
     const mutations = names.filter((name) => !known.has(name)).map((name) => set(this.#key(name), PRESENT));
-    for (const name of names) if (!known.has(name)) known.set(name, this.#checkpoints);
+    for (const name of names) if (!known.has(name)) known.set(name, this.#now());
     for (const oldest of known.keys()) {
       if (known.size <= REMEMBERED) break;
       known.delete(oldest);
@@ -79,10 +94,14 @@ export class StoreDeliveries {
     return mutations.concat(await this.#quarantine.recording(names));
   }
 
-  async #names(): Promise<Map<string, number>> {
+  async #names(): Promise<Map<string, Settled>> {
     if (this.#settled !== undefined) return this.#settled;
     const records = await this.#writer.listRecords([SETTLED]);
-    return this.#settled = new Map(records.map(({ key: [, name = ""] }) => [name, this.#checkpoints]));
+    return this.#settled = new Map(records.map(({ key: [, name = ""] }) => [name, this.#now()]));
+  }
+
+  #now(): Settled {
+    return { checkpoints: this.#checkpoints, kept: this.#kept.last };
   }
 
   #key(name: string) {

@@ -8,6 +8,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { StoreKey, StoreMutation } from "../../store/base/mod.ts";
 import type { SyncRecord } from "../../store/device/mod.ts";
 import type { FilterID, SyncToken } from "../../types/ids.ts";
+import type { KeptResponses } from "./kept_responses.ts";
 import type { ShownLog, ShownRoom } from "./shown_events.ts";
 import type { CommittedSync, RoomChange, SyncChange } from "./store_protocol.ts";
 import { set, type StoreWriter } from "./writer.ts";
@@ -34,17 +35,20 @@ export class StorePosition {
   #hasCounted = false;
 
   readonly #shown: ShownLog;
+  readonly #kept: KeptResponses;
   readonly #clock: Clock;
 
   /**
    * @param writer Reads and writes.
-   * @param shown Stores which events have been handled.
+   * @param records Store which events have been handled, and responses that have not been.
    * @param clock Says when the application has moved it.
    */
-  constructor(writer: StoreWriter, shown: ShownLog, clock: Clock) {
-    this.#writer = writer;
-    this.#shown = shown;
-    this.#clock = clock;
+  constructor(
+    writer: StoreWriter,
+    { shown, kept }: { readonly shown: ShownLog; readonly kept: KeptResponses },
+    clock: Clock,
+  ) {
+    [this.#writer, this.#shown, this.#kept, this.#clock] = [writer, shown, kept, clock];
   }
 
   /** The position as it is. */
@@ -52,7 +56,18 @@ export class StorePosition {
     if (this.#position !== undefined) return this.#position;
     const position = await this.#writer.get<SyncRecord>(this.#writer.keys.sync()) ?? {};
     await this.#shown.load(position.shown);
-    return this.#position ??= position;
+    return this.#position ??= await this.#withKept(position);
+  }
+
+  /**
+   * A process that was killed before its first response was committed, or while it synced anew, takes up first what
+   * it had received.
+   */
+  async #withKept(position: SyncRecord): Promise<SyncRecord> {
+    const { nextBatch, anew, ...rest } = position;
+    const end = nextBatch === undefined ? await this.#kept.end() : undefined;
+    if (end === undefined) return position;
+    return anew === undefined ? { ...rest, first: end } : { ...rest, nextBatch: end };
   }
 
   /** Moves to another position. */
@@ -61,6 +76,7 @@ export class StorePosition {
     const { nextBatch: until, filter } = await this.get();
     const mutations: StoreMutation[] = [];
     await this.#shown.clear(mutations);
+    await this.#kept.clear(mutations);
     this.#set({
       nextBatch,
       handled: nextBatch,
@@ -106,6 +122,7 @@ export class StorePosition {
     for (const [older, shown] of this.#unhandled) {
       for (const room of shown) rooms.push(room);
       this.#unhandled.delete(older);
+      if (this.#kept.oldest < Infinity) this.#kept.handled(older);
       isOver ||= older === before.anew?.end;
       if (older === token) break;
     }
@@ -134,7 +151,10 @@ export class StorePosition {
     { mutations, began }: Pick<RoomMutations, "mutations" | "began">,
   ): Promise<number | undefined> {
     const before = this.#position ?? await this.get();
-    if (atOnce) await this.#shown.makeRoom();
+    if (atOnce) {
+      if (this.#kept.oldest < Infinity) this.#kept.handled(nextBatch);
+      await this.#shown.makeRoom();
+    }
     const isNews = nextBatch !== before.nextBatch || mutations.length > 0 || repeated || this.#writer.owes ||
       before.ahead === true;
     if (!isNews && before.handled !== undefined) return undefined;

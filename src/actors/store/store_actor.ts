@@ -24,6 +24,7 @@ import { StoreAttempts, StoreDeliveries } from "./deliveries.ts";
 import { MemoryRoomState, type RoomState, StoredRoomState } from "./room_state.ts";
 import { StorePosition, StoreSync } from "./position.ts";
 import { StoreRooms } from "./rooms.ts";
+import { type KeptResponse, KeptResponses } from "./kept_responses.ts";
 import { ShownLog } from "./shown_events.ts";
 import { StoreKeeper } from "./store_keeper.ts";
 import type {
@@ -72,6 +73,7 @@ export class StoreHandlers implements AsyncDisposable {
   readonly #writer: StoreWriter;
   readonly #keeper: StoreKeeper;
   readonly #position: StorePosition;
+  readonly #kept: KeptResponses;
   readonly #rooms: StoreRooms;
   readonly #sync: StoreSync;
   readonly #quarantine: QuarantinedEvents;
@@ -89,11 +91,12 @@ export class StoreHandlers implements AsyncDisposable {
     const shown = new ShownLog(writer);
     this.#writer = writer;
     this.#keeper = keeper;
-    this.#position = new StorePosition(writer, shown, clock);
+    const kept = this.#kept = new KeptResponses(writer);
+    this.#position = new StorePosition(writer, { shown, kept }, clock);
     this.#rooms = new StoreRooms(writer, state, clock, shown);
     this.#sync = new StoreSync(writer, this.#position, this.#rooms);
     this.#quarantine = new QuarantinedEvents(writer);
-    this.#deliveries = new StoreDeliveries(writer, this.#quarantine);
+    this.#deliveries = new StoreDeliveries(writer, this.#quarantine, kept);
     this.#attempts = new StoreAttempts(writer);
   }
 
@@ -121,6 +124,16 @@ export class StoreHandlers implements AsyncDisposable {
   /** Lets the next response begin at the start, since the server does not know the token. */
   syncAnew(): Turn<void> {
     return this.#after(() => this.#position.syncAnew());
+  }
+
+  /** Keeps a response that the server does not give again, durably, until it has been handled. */
+  keepResponse(response: KeptResponse): Turn<void> {
+    return this.#after(() => this.#kept.keep(response));
+  }
+
+  /** The text of a kept response that answers a token, if there is one. */
+  keptResponse({ since }: { readonly since: SyncToken | undefined }): Turn<string | undefined> {
+    return this.#after(() => this.#kept.get(since));
   }
 
   /** Applies a sync response, its token with it, in one commit. */

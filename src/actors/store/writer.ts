@@ -15,7 +15,7 @@ import {
   schemaUpgrade,
   StoreKeys,
 } from "../../store/device/mod.ts";
-import type { Store, StoreKey, StoreListOptions, StoreMutation } from "../../store/base/mod.ts";
+import type { Store, StoreEntry, StoreKey, StoreListOptions, StoreMutation } from "../../store/base/mod.ts";
 import { SharedRuns } from "../../base/runs.ts";
 import type { Logger } from "../../base/log.ts";
 import { fatal } from "../kernel/mod.ts";
@@ -121,9 +121,12 @@ export class StoreWriter {
 
   /** Reads values below a prefix. */
   async list<T>(prefix: StoreKey, options?: StoreListOptions): Promise<T[]> {
-    const found: T[] = [];
-    for await (const { value } of this.#kv.list(prefix, options)) found.push(value as T);
-    return found;
+    return (await this.entries(prefix, options)).map(({ value }) => value as T);
+  }
+
+  /** Reads values below a prefix, with their keys. */
+  async entries(prefix: StoreKey, options?: StoreListOptions): Promise<StoreEntry[]> {
+    return await Array.fromAsync(this.#kv.list(prefix, options));
   }
 
   /** The first keys below a prefix. */

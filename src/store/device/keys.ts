@@ -81,6 +81,11 @@ export class StoreKeys {
       : this.#below("shown", "log", String(portion).padStart(12, "0"));
   }
 
+  /** A response that has not been handled, by its number; without one, the prefix of all of them. */
+  keptResponse(number?: number): StoreKey {
+    return number === undefined ? this.#below("kept") : this.#below("kept", String(number).padStart(12, "0"));
+  }
+
   /**
    * A list of events of a room's state, of its members or of the rest: most of what it had when the user came
    * into it. A record of one state event is newer than what the list has in its place.
