@@ -74,7 +74,8 @@ export interface HomeserverOptions {
    */
   readonly versions?: readonly string[];
   /**
-   * The unstable features in `GET /versions`. What it says of them changes nothing else.
+   * The unstable features in `GET /versions`. With `org.matrix.simplified_msc3575` clients can sync by sliding sync;
+   * what it says of others changes nothing else.
    *
    * @default {{ "org.matrix.msc4140": true, "org.matrix.msc4380.stable": true }}
    */

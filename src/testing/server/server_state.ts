@@ -63,6 +63,8 @@ export class ServerState {
   readonly backups: KeyBackups = new KeyBackups();
   /** Answers to syncs that are given again. */
   readonly syncCache: SyncCache = new SyncCache();
+  /** Counts positions of sliding sync, so that they differ. */
+  slidingPositions = 0;
   /** Events that are sent later. */
   readonly delayed: DelayedEvents = new DelayedEvents(this);
   /** Unread counters. */

@@ -25,23 +25,32 @@ import { forgetUnseen, isKnown, remember, stateOf, type Timeline, timelineOf } f
 export function roomsOf(job: SyncJob, arrivals: Arrivals): JsonObject {
   if (job.filter.state.lazyLoadMembers) forgetUnseen(job);
   const sections: Record<string, JsonObject> = {};
-  const add = (section: string, room: RoomID, content: JsonObject | undefined) => {
-    if (content !== undefined) (sections[section] ??= {})[room] = content;
-  };
   for (const [id, member] of job.user.memberships) {
-    const room = job.server.rooms.get(id);
-    if (room === undefined) continue;
-    if (membershipOf(member) === "join") {
-      add("join", id, joinedRoom(job, room, arrivals));
-      continue;
+    for (const [section, content] of Object.entries(sectionsOf(job, id, member, arrivals))) {
+      if (content !== undefined) (sections[section] ??= {})[id] = content;
     }
-    // Who was thrown out and invited again since the last sync gets to see both.
-    const left = leavingOf(job, room, member);
-    if (left !== undefined) add("leave", id, leftRoom(job, room, left));
-    if (membershipOf(member) === "invite") add("invite", id, strippedRoom(job, room, member, "invite_state"));
-    if (membershipOf(member) === "knock") add("knock", id, strippedRoom(job, room, member, "knock_state"));
   }
   return sections;
+}
+
+/** What each section has of a room. */
+export function sectionsOf(
+  job: SyncJob,
+  id: RoomID,
+  member: RoomEvent,
+  arrivals: Arrivals,
+): { readonly [Section in "join" | "leave" | "invite" | "knock"]?: JsonObject } {
+  const room = job.server.rooms.get(id);
+  if (room === undefined) return {};
+  const membership = membershipOf(member);
+  if (membership === "join") return { join: joinedRoom(job, room, arrivals) };
+  // Who was thrown out and invited again since the last sync gets to see both.
+  const left = leavingOf(job, room, member);
+  return {
+    ...(left !== undefined && { leave: leftRoom(job, room, left) }),
+    ...(membership === "invite" && { invite: strippedRoom(job, room, member, "invite_state") }),
+    ...(membership === "knock" && { knock: strippedRoom(job, room, member, "knock_state") }),
+  };
 }
 
 /** The own member events that came since the last sync. */
@@ -50,7 +59,7 @@ function ownChanges(job: SyncJob, room: Room): readonly RoomEvent[] {
 }
 
 /** Returns whether the user came into the room since the last sync, perhaps not for the first time. */
-function isNewlyJoined(job: SyncJob, room: Room): boolean {
+export function isNewlyJoined(job: SyncJob, room: Room): boolean {
   if (job.since === undefined || room.latest <= startOf(job)) return false;
   if (room.membership(job.user.id, startOf(job)) !== "join") return true;
   return ownChanges(job, room).some((event) => membershipOf(event) !== "join");
@@ -127,7 +136,8 @@ function strippedRoom(job: SyncJob, room: Room, member: RoomEvent, key: string):
   return { [key]: { events: [...structuredClone(room.sentAlong), ...events, strippedEvent(member)] } };
 }
 
-function ephemeralOf(job: SyncJob, room: Room, since: number): JsonObject[] {
+/** Receipts and typing of a room since a place. */
+export function ephemeralOf(job: SyncJob, room: Room, since: number): JsonObject[] {
   const events: JsonObject[] = [];
   const receipts = room.receipts.since(since, job.user.id);
   if (receipts.length > 0) events.push({ type: "m.receipt", content: receiptContent(receipts) });

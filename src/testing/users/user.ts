@@ -181,6 +181,8 @@ export class Device {
   inbox: ToDeviceMessage[] = [];
   /** The member event of each user that this device was last sent, of whatever room. */
   readonly knownMembers: Map<UserID, KnownMember> = new Map();
+  /** By connection of sliding sync, the positions that it knows, and up to where each room was shown there. */
+  readonly connections: Map<string, Map<number, ReadonlyMap<RoomID, number>>> = new Map();
   readonly #transactions = new Map<string, Promise<unknown>>();
 
   /** Makes a device without keys. */

@@ -1,0 +1,214 @@
+/**
+ * Simplified sliding sync, as Synapse has it: of each room in a window what the classic sync says, since the room
+ * was shown last on the connection.
+ *
+ * @see {@link https://github.com/matrix-org/matrix-spec-proposals/pull/4186 | Proposal 4186}
+ * @module
+ */
+
+import { isJsonObject, type JsonObject } from "../../types/json.ts";
+import type { RoomID } from "../../types/ids.ts";
+import { type AuthedRequest, type Route, route } from "../http/http.ts";
+import { type Answer, Failure, invalidParam } from "../json/json.ts";
+import { membershipOf, SyncFilter } from "../rooms/mod.ts";
+import { Arrivals } from "./device_lists.ts";
+import { ephemeralOf, isNewlyJoined, sectionsOf } from "./rooms.ts";
+import { acknowledge, LONGEST_WAIT, parts } from "./sync_answer.ts";
+import { formatToken, parseToken, type SyncJob } from "./sync_job.ts";
+
+const FEATURE = "org.matrix.simplified_msc3575";
+/** The member that holds what is after the timeline in `rooms.ts`. */
+const STATE_AFTER = "state_after";
+/** The events that move a room to the front. */
+const BUMPS: readonly string[] = ["m.room.create", "m.room.message", "m.room.encrypted", "m.sticker"];
+
+/** The routes of this file. */
+export const slidingRoutes: readonly Route[] = [route("POST", `unstable/${FEATURE}/sync`, sync)];
+
+/** A request, and where its connection stands. */
+interface Slide {
+  readonly job: Omit<SyncJob, "until">;
+  readonly lists: readonly (readonly [string, JsonObject])[];
+  readonly extensions: JsonObject;
+  /** Up to where each room was shown. */
+  readonly sent: ReadonlyMap<RoomID, number>;
+}
+
+/** What happened in a window. */
+interface Shown {
+  readonly lists: JsonObject;
+  readonly rooms: JsonObject;
+  readonly extensions: JsonObject;
+  readonly sent: ReadonlyMap<RoomID, number>;
+  readonly isNews: boolean;
+}
+
+async function sync(request: AuthedRequest): Promise<Answer> {
+  const { server, user, device, json, raw } = request;
+  if (server.settings.unstableFeatures[FEATURE] !== true) {
+    throw new Failure(404, "M_UNRECOGNIZED", "Unrecognized request");
+  }
+  const pos = request.query("pos");
+  const timeout = request.queryInteger("timeout") ?? 0;
+  const extensions = objectOf(json.extensions);
+  const connection = String(json.conn_id ?? "");
+  const known = device.connections.get(connection);
+  const key = Number(pos?.split("/")[0]);
+  const position = pos === undefined ? undefined : parseToken(pos.slice(pos.indexOf("/") + 1)).position;
+  const sent = pos === undefined ? new Map() : known?.get(key);
+  if (sent === undefined) throw new Failure(400, "M_UNKNOWN_POS", "Unknown position");
+  // As on Synapse: a position that is used makes the connection forget all others.
+  const positions = new Map(pos === undefined ? [] : [[key, sent]]);
+  device.connections.set(connection, positions);
+  const since = objectOf(extensions.to_device).since;
+  const toDevice = since === undefined ? 0 : Number(since);
+  if (!Number.isSafeInteger(toDevice)) throw invalidParam("'since' is not a valid token");
+  if (since !== undefined) acknowledge({ device, since: { position: 0, toDevice } });
+  const lists = Object.entries(objectOf(json.lists)).map(([name, list]) => [name, objectOf(list)] as const);
+  const limit = Math.max(0, ...lists.map(([, list]) => Number(list.timeline_limit ?? 0)));
+  const job = {
+    server,
+    user,
+    device,
+    since: position === undefined ? undefined : { position, toDevice },
+    filter: new SyncFilter({ room: { timeline: { limit } } }),
+    fullState: false,
+    stateAfter: STATE_AFTER,
+  };
+  const deadline = server.now + Math.min(timeout, LONGEST_WAIT);
+  while (true) {
+    const until = server.stream.position;
+    const { isNews, sent: next, ...answer } = show({ job, lists, extensions, sent }, until, toDevice);
+    if (isNews || position === undefined || server.now >= deadline || server.closed) {
+      const number = isNews || position === undefined ? ++server.slidingPositions : key;
+      if (number !== key) positions.set(number, next);
+      return { ...answer, pos: `${number}/${formatToken({ position: until, toDevice: until })}` };
+    }
+    await server.stream.wait(user.id, deadline - server.now, raw.signal);
+    if (!server.oauth?.find(request.token)) server.sessions.find(request.token); // it may have been revoked
+  }
+}
+
+function show({ job: plan, lists, extensions: wanted, sent }: Slide, until: number, toDevice: number): Shown {
+  const arrivals = new Arrivals();
+  const all = interestingRooms(plan);
+  const window = new Set<RoomID>();
+  const shownLists = lists.map(([name, { ranges }]) => {
+    const ops = rangesOf(ranges).map(([first, last]) => {
+      const ids = all.slice(first, last + 1);
+      ids.forEach((id) => window.add(id));
+      return { op: "SYNC", range: [first, last], room_ids: ids };
+    });
+    return [name, { count: all.length, ops }] as const;
+  });
+  const rooms: Record<string, JsonObject> = {};
+  const accountData: Record<string, unknown> = {};
+  const [receipts, typing]: Record<string, unknown>[] = [{}, {}];
+  const next = new Map(sent);
+  for (const id of window) {
+    const before = sent.get(id);
+    const job: SyncJob = {
+      ...plan,
+      until,
+      since: before === undefined ? undefined : { position: before, toDevice },
+    };
+    const [room, beside] = roomOf(job, id, arrivals);
+    if (room !== undefined) rooms[id] = room;
+    const { data = [], ephemeral = [] } = beside;
+    if (data.length > 0) accountData[id] = data;
+    for (const [section, type] of [[receipts, "m.receipt"], [typing, "m.typing"]] as const) {
+      const event = ephemeral.find((event) => objectOf(event).type === type);
+      if (event !== undefined && section !== undefined) section[id] = event;
+    }
+    next.set(id, until);
+  }
+  const global = parts({ ...plan, until, since: plan.since }, arrivals, toDevice);
+  const extensions: JsonObject = {
+    to_device: { next_batch: String(global.toDevice.position), events: global.toDevice.events },
+    e2ee: {
+      ...(global.deviceLists !== undefined && { device_lists: global.deviceLists }),
+      device_one_time_keys_count: Object.fromEntries(plan.device.oneTimeKeyCounts()),
+      device_unused_fallback_key_types: plan.device.unusedFallbackAlgorithms(),
+    },
+    account_data: { global: global.accountData, rooms: accountData },
+    receipts: { rooms: receipts },
+    typing: { rooms: typing },
+  };
+  const beside = [rooms, accountData, receipts, typing].some((rooms) => Object.keys(rooms ?? {}).length > 0);
+  const isNews = beside || global.deviceLists !== undefined ||
+    global.toDevice.events.length + global.accountData.length > 0;
+  const isWanted = ([name]: [string, unknown]): boolean => objectOf(wanted[name]).enabled === true;
+  return {
+    lists: Object.fromEntries(shownLists),
+    rooms,
+    extensions: Object.fromEntries(Object.entries(extensions).filter(isWanted)),
+    sent: next,
+    isNews,
+  };
+}
+
+/** The rooms that the user is in, invited to, or was removed from, those with the latest messages first. */
+function interestingRooms({ server, user, since }: Pick<SyncJob, "server" | "user" | "since">): RoomID[] {
+  const found: { readonly id: RoomID; readonly bumped: number }[] = [];
+  for (const [id, member] of user.memberships) {
+    const room = server.rooms.get(id);
+    if (room === undefined || user.forgotten.has(id)) continue;
+    const isIn = ["join", "invite", "knock"].includes(membershipOf(member));
+    const isRemoved = member.sender !== user.id || (since !== undefined && member.position > since.position);
+    if (!isIn && !isRemoved) continue;
+    const bump = membershipOf(member) === "join"
+      ? room.events.findLast(({ type }) => BUMPS.includes(type))
+      : undefined;
+    found.push({ id, bumped: Math.max(bump?.position ?? 0, bump === undefined ? member.position : 0) });
+  }
+  return found.toSorted((one, other) => other.bumped - one.bumped).map(({ id }) => id);
+}
+
+function rangesOf(ranges: unknown): [number, number][] {
+  return (Array.isArray(ranges) ? ranges : []).filter((range): range is [number, number] =>
+    Array.isArray(range) && range.length === 2 && range.every((end) => Number.isSafeInteger(end) && end >= 0)
+  );
+}
+
+/** What happened in a room; and beside it. */
+function roomOf(
+  job: SyncJob,
+  id: RoomID,
+  arrivals: Arrivals,
+): [JsonObject | undefined, { readonly data?: readonly unknown[]; readonly ephemeral?: readonly unknown[] }] {
+  const { user, server, since } = job;
+  const [member, room] = [user.memberships.get(id), server.rooms.get(id)];
+  if (member === undefined || room === undefined) return [undefined, {}];
+  const { join, leave, invite, knock } = sectionsOf(job, id, member, arrivals);
+  const stripped = invite?.invite_state ?? knock?.knock_state;
+  if (stripped !== undefined) return [{ initial: true, invite_state: eventsOf(stripped) }, {}];
+  const content = join ?? leave;
+  // Synapse gives receipts of a room that the user was removed from, too.
+  const ephemeral = join === undefined
+    ? ephemeralOf(job, room, since?.position ?? 0)
+    : eventsOf(join.ephemeral);
+  if (content === undefined) return [undefined, { ephemeral }];
+  const timeline = objectOf(content.timeline);
+  const state = eventsOf(content[STATE_AFTER]);
+  const events = eventsOf(timeline);
+  const beside = { data: eventsOf(content.account_data), ephemeral };
+  if (state.length + events.length === 0) return [undefined, beside];
+  const isInitial = since === undefined || (join !== undefined && isNewlyJoined(job, room));
+  const shown = {
+    ...(isInitial && { initial: true }),
+    required_state: state,
+    timeline: events,
+    limited: timeline.limited === true,
+    prev_batch: timeline.prev_batch,
+  };
+  return [shown, beside];
+}
+
+function eventsOf(section: unknown): readonly unknown[] {
+  const { events } = objectOf(section);
+  return Array.isArray(events) ? events : [];
+}
+
+function objectOf(value: unknown): JsonObject {
+  return isJsonObject(value) ? value : {};
+}

@@ -1,0 +1,133 @@
+/**
+ * What happened since a place, and the wait for it: the same in all ways of syncing.
+ *
+ * @module
+ */
+
+import type { JsonObject } from "../../types/json.ts";
+import type { AuthedRequest } from "../http/http.ts";
+import { presenceContent } from "../server/mod.ts";
+import { Arrivals, deviceListsOf } from "./device_lists.ts";
+import { roomsOf } from "./rooms.ts";
+import { formatToken, type SyncJob } from "./sync_job.ts";
+
+/** An unlimited wait would outlive every timer. */
+export const LONGEST_WAIT = 24 * 60 * 60 * 1000;
+
+/** Answers as soon as there is something new, or when the time is over. */
+export async function answerOf(
+  { server, user, raw, token }: AuthedRequest,
+  plan: Omit<SyncJob, "until">,
+  timeout: number,
+): Promise<JsonObject> {
+  const deadline = server.now + Math.min(timeout, LONGEST_WAIT);
+  while (true) {
+    const job = { ...plan, until: server.stream.position };
+    const response = respond(job);
+    if (response !== undefined) return response;
+    if (plan.since === undefined || plan.fullState || server.now >= deadline || server.closed) {
+      return finish(job, {});
+    }
+    await server.stream.wait(user.id, deadline - server.now, raw.signal);
+    // The token may have been revoked while the client was waiting.
+    if (!server.oauth?.find(token)) server.sessions.find(token);
+  }
+}
+
+/** The response, or `undefined` if an incremental sync has nothing new. */
+function respond(job: SyncJob): JsonObject | undefined {
+  const arrivals = new Arrivals();
+  const rooms = roomsOf(job, arrivals);
+  const { deviceLists, accountData, toDevice } = parts(job, arrivals, job.since?.toDevice ?? 0);
+  const sections: JsonObject = {
+    account_data: accountData,
+    presence: presenceOf(job, arrivals),
+    to_device: toDevice.events,
+  };
+  const found: JsonObject = {};
+  for (const [name, events] of Object.entries(sections)) {
+    if (Array.isArray(events) && events.length > 0) found[name] = { events };
+  }
+  if (Object.keys(rooms).length > 0) found.rooms = rooms;
+  if (deviceLists !== undefined) found.device_lists = deviceLists;
+  return Object.keys(found).length === 0 && job.since !== undefined ? undefined : finish(job, found);
+}
+
+/** What happened outside rooms. */
+export function parts(job: SyncJob, arrivals: Arrivals, toDevice: number): {
+  readonly deviceLists: JsonObject | undefined;
+  readonly accountData: readonly JsonObject[];
+  readonly toDevice: Portion;
+} {
+  const changes = Object.entries(deviceListsOf(job, arrivals)).filter(([, users]) => users.length > 0);
+  return {
+    deviceLists: changes.length === 0 ? undefined : Object.fromEntries(changes),
+    accountData: accountDataOf(job),
+    toDevice: toDeviceOf(job, toDevice),
+  };
+}
+
+function finish(job: SyncJob, parts: JsonObject): JsonObject {
+  const { position: toDevice } = toDeviceOf(job, job.since?.toDevice ?? 0);
+  return {
+    next_batch: formatToken({ position: job.until, toDevice }),
+    ...parts,
+    device_one_time_keys_count: Object.fromEntries(job.device.oneTimeKeyCounts()),
+    device_unused_fallback_key_types: job.device.unusedFallbackAlgorithms(),
+  };
+}
+
+function accountDataOf({ user, filter, since, fullState }: SyncJob): JsonObject[] {
+  const isFirst = fullState || since === undefined;
+  const changes = user.accountData.since(isFirst ? 0 : since.position);
+  return changes.filter(([type]) => filter.accountData.allows({ type }))
+    .map(([type, content]) => ({ type, content }));
+}
+
+/** The presence that has changed, and that of users who have come. */
+function presenceOf(job: SyncJob, { come }: Arrivals): JsonObject[] {
+  const { server, user, filter } = job;
+  const since = job.fullState ? undefined : job.since; // all of it, as at first
+  const events: JsonObject[] = [];
+  const isQuiet = server.latestPresence <= (since?.position ?? 0);
+  for (const id of isQuiet ? come : server.acquaintancesOf(user).union(come)) {
+    const other = server.users.get(id);
+    const isNew = come.has(id) && other !== user;
+    if (other === undefined) continue;
+    if (!isNew && (other.presence === undefined || other.presence.position <= (since?.position ?? 0))) {
+      continue;
+    }
+    if (!isNew && since === undefined && other.presence?.state === "offline") continue;
+    if (!filter.presence.allows({ type: "m.presence", sender: id })) continue;
+    events.push({ type: "m.presence", sender: id, content: presenceContent(server, other) });
+  }
+  return events;
+}
+
+/** How many messages one response carries at most. */
+const PORTION = 100;
+
+/** The messages of a response and the position of the last one. */
+interface Portion {
+  /** The messages. */
+  readonly events: JsonObject[];
+  /** The position of the last of them, or of the end of the stream if none is left. */
+  readonly position: number;
+}
+
+/**
+ * Deletes what the client has acknowledged by its token: once for each request, so that one which waits
+ * deletes nothing that comes later, whatever its token.
+ */
+export function acknowledge({ device, since }: Pick<SyncJob, "device" | "since">): void {
+  if (since !== undefined) device.inbox = device.inbox.filter(({ position }) => position > since.toDevice);
+}
+
+/** Returns what comes after a position. */
+function toDeviceOf({ device, until }: SyncJob, since: number): Portion {
+  const left = device.inbox.filter(({ position }) => position > since);
+  const portion = left.slice(0, PORTION);
+  const last = portion.at(-1);
+  const position = left.length > portion.length && last !== undefined ? last.position : until;
+  return { events: portion.map(({ event }) => event), position };
+}

@@ -1,0 +1,147 @@
+import { assert, assertEquals } from "@std/assert";
+import { Homeserver, TestClock } from "@greenroom/matrix/testing";
+import { bodies, type Json } from "../harness.ts";
+
+const FEATURE = "org.matrix.simplified_msc3575";
+const EXTENSIONS = Object.fromEntries(
+  ["to_device", "e2ee", "account_data", "receipts", "typing"].map((name) => [name, { enabled: true }]),
+);
+
+/** Users of a homeserver with sliding sync. */
+function scene(unstableFeatures: Record<string, boolean> = { [FEATURE]: true }) {
+  const clock = new TestClock();
+  const homeserver = new Homeserver({ clock, unstableFeatures });
+  const user = (name: string) => {
+    const { accessToken } = homeserver.createUser(name);
+    const ask = async (method: string, path: string, body?: Json): Promise<Response> =>
+      await homeserver.fetch(`${homeserver.baseUrl}/_matrix/client/${path}`, {
+        method,
+        headers: { authorization: `Bearer ${accessToken}` },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      });
+    const done = async (...[method, path, body]: Parameters<typeof ask>): Promise<Json> => {
+      const response = await ask(method, path, body);
+      const answer = await response.json();
+      assert(response.ok, JSON.stringify(answer));
+      return answer;
+    };
+    let count = 0;
+    return {
+      ask,
+      done,
+      say: async (room: string, body: string) =>
+        (await done("PUT", `v3/rooms/${room}/send/m.room.message/${count++}`, { msgtype: "m.text", body }))
+          .event_id,
+      createRoom: async (body: Json = {}) =>
+        (await done("POST", "v3/createRoom", { preset: "public_chat", ...body })).room_id as string,
+      slide: (pos: string | undefined, last: number, { timeout = 0, conn = "" } = {}): Promise<Json> =>
+        done("POST", `unstable/${FEATURE}/sync?timeout=${timeout}${pos === undefined ? "" : `&pos=${pos}`}`, {
+          conn_id: conn,
+          lists: { l: { ranges: [[0, last]], timeline_limit: 3, required_state: [["*", "*"]] } },
+          extensions: EXTENSIONS,
+        }),
+    };
+  };
+  return { homeserver, clock, user, [Symbol.asyncDispose]: () => homeserver[Symbol.asyncDispose]() };
+}
+
+Deno.test("Sliding sync shows the rooms with the latest messages, and others when they are asked for", async () => {
+  await using here = scene();
+  const alice = here.user("alice");
+  const rooms: string[] = [];
+  for (const text of ["one", "two", "three"]) {
+    const room = await alice.createRoom();
+    await alice.say(room, text);
+    rooms.push(room);
+  }
+  const [one, two, three] = rooms as [string, string, string];
+  const first = await alice.slide(undefined, 1);
+  assertEquals(first.lists.l, {
+    count: 3,
+    ops: [{ op: "SYNC", range: [0, 1], room_ids: [three, two] }],
+  });
+  assertEquals(Object.keys(first.rooms).toSorted(), [two, three].toSorted());
+  assertEquals([first.rooms[two].initial, first.rooms[two].limited], [true, true]);
+  const second = await alice.slide(first.pos, 9);
+  assertEquals(Object.keys(second.rooms), [one]);
+  assert(second.rooms[one].initial);
+  await alice.say(one, "more");
+  const third = await alice.slide(second.pos, 9);
+  assertEquals(third.lists.l.ops[0].room_ids, [one, three, two]);
+  assertEquals([third.rooms[one].initial, bodies(third.rooms[one].timeline)], [undefined, ["more"]]);
+});
+
+Deno.test("A room outside the window is told of when the window has it, since it was shown last", async () => {
+  await using here = scene();
+  const alice = here.user("alice");
+  const [one, two] = [await alice.createRoom(), await alice.createRoom()];
+  const all = await alice.slide(undefined, 9);
+  for (let index = 0; index < 5; index++) await alice.say(one, `line ${index}`);
+  await alice.say(two, "two");
+  const newest = await alice.slide(all.pos, 0);
+  assertEquals(Object.keys(newest.rooms), [two]);
+  const rest = await alice.slide(newest.pos, 9);
+  assertEquals(bodies(rest.rooms[one].timeline), ["line 2", "line 3", "line 4"]);
+  assertEquals([rest.rooms[one].limited, rest.rooms[one].initial], [true, undefined]);
+});
+
+Deno.test("A position that is used makes the connection forget the others, and can be used again", async () => {
+  await using here = scene();
+  const alice = here.user("alice");
+  const room = await alice.createRoom();
+  const first = await alice.slide(undefined, 9);
+  await alice.say(room, "one");
+  const second = await alice.slide(first.pos, 9);
+  const again = await alice.slide(first.pos, 9);
+  for (const answer of [second, again]) assertEquals(bodies(answer.rooms[room].timeline), ["one"]);
+  await alice.say(room, "two");
+  await alice.slide(again.pos, 9);
+  const body = { lists: {} };
+  for (const pos of [first.pos, second.pos, "7/s1_1"]) {
+    const response = await alice.ask("POST", `unstable/${FEATURE}/sync?pos=${pos}`, body);
+    assertEquals([response.status, (await response.json()).errcode], [400, "M_UNKNOWN_POS"]);
+  }
+  await alice.slide(undefined, 9, { conn: "other" });
+  await alice.slide(again.pos, 9); // connections know nothing of one another
+});
+
+Deno.test("A new connection shows rooms that the user was removed from, with receipts, and not those that were left", async () => {
+  await using here = scene();
+  const [alice, bob] = [here.user("alice"), here.user("bob")];
+  const [left, kicked] = [await alice.createRoom(), await alice.createRoom()];
+  for (const room of [left, kicked]) await bob.done("POST", `v3/rooms/${room}/join`, {});
+  const before = await bob.slide(undefined, 9);
+  await bob.done("POST", `v3/rooms/${left}/leave`, {});
+  await alice.done("POST", `v3/rooms/${kicked}/kick`, { user_id: "@bob:localhost" });
+  const event = await alice.say(kicked, "behind his back");
+  await alice.done("POST", `v3/rooms/${kicked}/receipt/m.read/${event}`, {});
+  const old = await bob.slide(before.pos, 9);
+  assertEquals(Object.keys(old.rooms).toSorted(), [left, kicked].toSorted());
+  assertEquals(Object.keys(old.extensions.receipts.rooms), [kicked]);
+  const fresh = await bob.slide(undefined, 9, { conn: "new" });
+  assertEquals(Object.keys(fresh.rooms), [kicked]);
+  assertEquals(bodies(fresh.rooms[kicked].timeline), []);
+});
+
+Deno.test("Sliding sync waits for news until its timeout, and has what is beside rooms", async () => {
+  await using here = scene();
+  const [alice, bob] = [here.user("alice"), here.user("bob")];
+  const { pos } = await alice.slide(undefined, 9);
+  const waiting = alice.slide(pos, 9, { timeout: 30_000 });
+  await here.clock.tick(10_000);
+  await bob.done("PUT", "v3/sendToDevice/com.example.cue/1", {
+    messages: { "@alice:localhost": { "*": { act: 1 } } },
+  });
+  const { extensions, pos: next } = await waiting;
+  assertEquals(extensions.to_device.events.map(({ content }: Json) => content), [{ act: 1 }]);
+  const idle = alice.slide(next, 9, { timeout: 30_000 });
+  await here.clock.tick(30_000);
+  // It was not acknowledged.
+  assertEquals((await idle).extensions.to_device.events.length, 1);
+});
+
+Deno.test("A homeserver that does not say so has no sliding sync", async () => {
+  await using here = scene({});
+  const response = await here.user("alice").ask("POST", `unstable/${FEATURE}/sync`, {});
+  assertEquals([response.status, (await response.json()).errcode], [404, "M_UNRECOGNIZED"]);
+});
