@@ -896,7 +896,7 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: "Rooms that were left while a token was lost stay joined",
-    path: "src/actors/syncer/room_continuity.ts",
+    path: "src/actors/syncer/resumed_rooms.ts",
     find: "membership === Membership.JOIN && !shown.has(roomId)",
     replace: "membership === Membership.BAN && !shown.has(roomId)",
     worlds: ["--kit", "--quirk=tokens refused"],

@@ -56,6 +56,9 @@ const NOTHING: Occasion = { needs: {}, parts: [] };
 /** How much more often an action is drawn that is favoured. */
 const FAVOUR = 20;
 
+/** By which sync clients read: most of the worlds by the classic one. */
+const SLIDES = ["all", "some", undefined, undefined, undefined, undefined] as const;
+
 /** What other story to draw for a seed than that without. */
 export interface StoryOptions {
   /** The name of an action that happens often in it. */
@@ -98,6 +101,9 @@ export function storyOf(
   const hasKit = bots > 0 && (needs.hasKit ?? new Chance(`kit ${seed}`).below(KITS) === 0);
   const service = hasService ? serviceOf(ofService, { trust, needed: needs.service }) : undefined;
   const isAimed = aims.length > 0;
+  // Quirks are those of the classic sync.
+  const maySlide = quirks.length === 0 && service === undefined;
+  const slides = maySlide ? SLIDES[new Chance(`sliding ${seed}`).below(SLIDES.length)] : undefined;
   const count = isAimed ? 1 + chance.below(FEW) : isLarge ? 25 + chance.below(30) : 3 + chance.below(14);
   const traits: Traits = {
     hasTrust: trust !== undefined,
@@ -117,6 +123,7 @@ export function storyOf(
       plainBots: chance.odds(0.25),
       lazy: chance.odds(0.25),
       timelineLimit: chance.odds(0.2) ? 1 + chance.below(3) : undefined,
+      ...slides === undefined ? {} : { slides },
       isSealed: chance.odds(0.2),
       refreshes: chance.odds(0.25) || needs.refreshes === true,
       answersRequests: chance.odds(0.3),

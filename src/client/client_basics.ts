@@ -100,7 +100,13 @@ const CLIENT: OptionNames<ClientOptions> = {
   ...HTTP_OPTIONS,
   ...{ homeserver: true, api: true, mxid: true, deviceId: true, store: true, lease: true, wake: true },
   ...{ encryption: true, encryptionBlacklist: true },
-  ...{ fillMemberEventCallback: true, deliver: true, maxPendingHandlers: true, closeTimeout: true },
+  ...{
+    fillMemberEventCallback: true,
+    deliver: true,
+    maxPendingHandlers: true,
+    closeTimeout: true,
+    sync: true,
+  },
 };
 
 const LEASE: OptionNames<ClientLeaseOptions> = { duration: true, held: true, owner: true };

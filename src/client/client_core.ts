@@ -26,7 +26,7 @@ import {
   type StoreHandlers,
   storeOpener,
 } from "../actors/store/mod.ts";
-import { spawnSyncer, type SyncerHandlers } from "../actors/syncer/syncer.ts";
+import { type SlidingSync, spawnSyncer, type SyncerHandlers } from "../actors/syncer/syncer.ts";
 import type { AllAPI } from "../api/api.ts";
 import { type Logger, loggerOf } from "../base/log.ts";
 import { Encryption } from "../encryption/encryption.ts";
@@ -139,9 +139,19 @@ export class ClientCore {
     const { store, ready, dispatcher, deliverer, housekeeping, own } = this;
     const { options: { [FEED]: feed, ...options }, chosen, blacklist } = this.#client;
     const { session, clearRooms, registry, clock, log } = this.#client;
+    const { sync = "classic" } = options;
+    const isEncrypted = chosen !== undefined;
+    let sliding: Promise<SlidingSync> | undefined;
     return spawnSyncer({
+      sync: feed === undefined ? sync : "classic",
       requests: {
         ...api,
+        slide: async (options) => {
+          sliding ??= import("../actors/syncer/sliding_sync.ts").then(({ SlidingSync }) =>
+            new SlidingSync({ api, session, sync, isEncrypted, store, clock, log })
+          );
+          return await (await sliding).sync(options);
+        },
         firstContact: (error, signal) => firstContact(error, session, signal),
         ...(feed && { sync: feed.sync }),
       },

@@ -120,6 +120,15 @@ export interface ClientOptions extends Omit<HTTPAPIOptions, "baseUrl"> {
    * device. Of no effect without `store`.
    */
   lease?: ClientLeaseOptions;
+  /**
+   * How the client asks what is new. `sliding` is simplified sliding sync (proposal 4186, in Synapse's form): the
+   * rooms with the latest messages come first. Handlers, order and what is stored are the same, and a store goes on
+   * from one to the other. It has no presence and takes neither `filterData` nor `lazyLoadMembers`; a homeserver
+   * without it is refused. Default: `classic`.
+   *
+   * @experimental It uses the unstable form of MSC4186: a minor version may change it.
+   */
+  sync?: "classic" | "sliding";
   /** How the homeserver wakes the client, for `fetch` and `registerWake()`. Default: not at all. */
   wake?: WakeOptions;
   /**
@@ -165,7 +174,8 @@ export interface ClientOptions extends Omit<HTTPAPIOptions, "baseUrl"> {
  *
  * @throws {ValueError} If it can't be taken so.
  */
-export function leaseOptions({ store, lease = {} }: ClientOptions): ClientLeaseOptions | undefined {
+export function leaseOptions({ store, lease = {}, sync }: ClientOptions): ClientLeaseOptions | undefined {
+  checkChoice("sync", sync, ["classic", "sliding"]);
   const { duration = DEFAULT_LEASE, held } = lease;
   if (!(duration >= MIN_LEASE && duration <= MAX_LEASE)) {
     throw new ValueError(

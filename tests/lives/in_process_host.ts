@@ -18,6 +18,7 @@ export class InProcessStories extends InProcessHost implements StoryHost {
   constructor() {
     const doors = new Map<string, Door>();
     super({
+      unstableFeatures: { "org.matrix.simplified_msc3575": true },
       pushFetch: async (input, init) =>
         await doors.get(new URL(input).origin)?.answer(new Request(input, init)) ??
           new Response(null, { status: 502 }),
@@ -31,6 +32,7 @@ export class InProcessStories extends InProcessHost implements StoryHost {
 
   async bot(transport: Transport): Promise<BotAccount> {
     if (transport === "polling") return await this.register("bot");
+    if (transport === "sliding") return { ...await this.register("bot"), sync: transport };
     const name = `bot-${crypto.randomUUID().slice(0, 8)}`;
     const door = new Door(`https://${name}.example`);
     this.#doors.set(door.url, door);

@@ -122,7 +122,13 @@ export class RestorableHomeserver implements WorldHomeserver, AsyncDisposable {
       },
     };
     const { delay } = this.#timeline.clock();
-    return new Homeserver({ clock: { now, delay }, ids, requestLogSize: 100, onError: this.#onError });
+    return new Homeserver({
+      clock: { now, delay },
+      ids,
+      requestLogSize: 100,
+      onError: this.#onError,
+      unstableFeatures: { "org.matrix.simplified_msc3575": true },
+    });
   }
 }
 

@@ -221,7 +221,7 @@ export class Device {
       mxid,
     }: BeginOptions = {},
   ): Run {
-    const { timeline, chance, note } = this.#world;
+    const { timeline, chance, note, slides } = this.#world;
     const violate = (what: string): void => this.#world.violate(what);
     // One that has begun while another was being stopped would never be told to end.
     if (!isExtra && this.isRunning) this.process?.kill();
@@ -269,6 +269,9 @@ export class Device {
         ...this.#world.dehydrates && recoveryKey !== undefined ? { dehydratedDevice: true } : {},
       },
       lease: { duration: LEASE, owner: name, held },
+      sync: slides === "all" || (slides === "some" && chance.branch(`sync of ${name}`).odds(0.5))
+        ? "sliding"
+        : "classic",
       wake: WAKE,
       clock: process.clock,
       log: loggerOf(name, (line) => {

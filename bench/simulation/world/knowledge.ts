@@ -73,8 +73,16 @@ function learnSession(device: Device, room: RoomID, value: unknown): void {
   device.sessions.set(room, sessionId);
 }
 
+/** The token that the server told: those of sliding sync have it in them. */
+function toldBy(token: string | undefined): string | undefined {
+  const [name, pos = ""] = token?.split(":") ?? [];
+  return name === "sliding" ? decodeURIComponent(pos) : token;
+}
+
 function learnPosition({ network, timeline, setback }: Facts, device: Device, value: unknown): void {
-  const { nextBatch, handled = "" } = value as { readonly nextBatch?: string; readonly handled?: string };
+  const record = value as { readonly nextBatch?: string; readonly handled?: string };
+  const nextBatch = toldBy(record.nextBatch);
+  const handled = toldBy(record.handled) ?? "";
   if (nextBatch === undefined) return; // encryption is ahead of the first response, which comes again
   device.hasTaken = true;
   if (device.firstAt === Infinity) {

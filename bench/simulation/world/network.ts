@@ -294,16 +294,19 @@ export class Network {
   #shown(device: Device, { url: { pathname }, isSpared }: SentRequest, text: string): string {
     const index = isSpared
       ? -1
-      : this.#tampers.findIndex((each) => each.device === device && pathname.includes(each.path));
+      : this.#tampers.findIndex((each) =>
+        each.device === device && pathname.includes(each.path) && !pathname.endsWith(SLIDING_PATH)
+      );
     const [tamper] = index < 0 ? [] : this.#tampers.splice(index, 1);
     if (tamper === undefined && !/"to_device":/.test(text)) return text;
     const body = JSON.parse(text);
-    const events: ToDevice[] = body.to_device?.events ?? [];
+    const messages = body.extensions ?? body;
+    const events: ToDevice[] = messages.to_device?.events ?? [];
     const encrypted = events.filter(({ type }) => type === "m.room.encrypted");
     if (encrypted.length > 0) this.#messages.set(device, structuredClone(encrypted));
     if (events.some(({ type }) => type === PLACEHOLDER)) {
       this.#options.reach("messages to a device came late");
-      body.to_device.events = events.flatMap((event) =>
+      messages.to_device.events = events.flatMap((event) =>
         event.type === PLACEHOLDER ? this.#held.get(String(event.content.held)) ?? [] : [event]
       );
     }
@@ -391,8 +394,9 @@ export class Network {
     const isSync = url.pathname.endsWith("/sync") && response.ok;
     const token = isSync ? tokenOf(text) : undefined;
     if (token !== undefined) this.shown.getOrInsertComputed(device, () => new Set()).add(token);
-    if (token !== undefined && token === url.searchParams.get("since")) this.#options.upToDate(device);
-    if (token !== undefined && !url.searchParams.has("since")) this.firsts.set(token, idsIn(text));
+    const since = url.searchParams.get("since") ?? url.searchParams.get("pos");
+    if (token !== undefined && token === since) this.#options.upToDate(device);
+    if (token !== undefined && since === null) this.firsts.set(token, idsIn(text));
     const sent = response.ok ? this.quirks.last(device, request, this.#shown(device, request, text)) : text;
     const bytes = new TextEncoder().encode(sent);
     const told: Record<string, string> = { "content-length": String(bytes.length) };
@@ -404,14 +408,20 @@ export class Network {
   }
 }
 
+/** What the path of sliding sync ends with: its answers have another form. */
+const SLIDING_PATH = "org.matrix.simplified_msc3575/sync";
+
 /** Where a response to a sync ends. */
 function tokenOf(text: string): string | undefined {
-  return /"next_batch":"([^"]+)"/.exec(text)?.[1];
+  return /"pos":"([^"]+)"/.exec(text)?.[1] ?? /"next_batch":"([^"]+)"/.exec(text)?.[1];
 }
 
 /** The IDs of the events in the timelines of a response. */
 function idsIn(text: string): ReadonlySet<string> {
-  const { rooms: { join = {} } = {} }: SyncResponse = JSON.parse(text);
+  const { rooms: { join = {} } = {}, pos }: SyncResponse & { readonly pos?: string } = JSON.parse(text);
+  if (pos !== undefined) {
+    return new Set(Array.from(text.matchAll(/"event_id":"([^"]+)"/g), ([, id = ""]) => id));
+  }
   return new Set(
     Object.values(join).flatMap(({ timeline }) => timeline?.events?.map(({ event_id }) => event_id) ?? []),
   );

@@ -27,6 +27,8 @@ export interface WorldPlan {
   readonly beginning: number;
   /** Whether bots do without encryption. */
   readonly plainBots: boolean;
+  /** Whether clients use sliding sync: all of them, or some of their processes. Default: none. */
+  readonly slides?: "all" | "some";
   /** Whether clients ask for members only when they need them. */
   readonly lazy: boolean;
   /** How many events a timeline has at most; undefined: as many as the server likes. */
@@ -59,6 +61,7 @@ export const WORLD_OPTIONS: ReadonlyMap<string, (plan: WorldPlan) => boolean> = 
   ["--trust", ({ trust }) => trust !== undefined],
   ["--vouched", ({ trust }) => trust === "all"],
   ["--history", ({ sharesHistory }) => sharesHistory === true],
+  ["--sliding", ({ slides }) => slides !== undefined],
   ["--quirks", ({ quirks = [] }) => quirks.length > 0],
 ]);
 

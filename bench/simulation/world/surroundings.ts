@@ -13,6 +13,7 @@ import type { Ambushes } from "./ambushes.ts";
 import type { Device } from "./device.ts";
 import type { SharedHistory } from "./history.ts";
 import type { Network, Weather } from "./network.ts";
+import type { WorldPlan } from "./plan.ts";
 import type { Process } from "./process.ts";
 import type { Saying } from "./saying.ts";
 import type { Wire } from "./wire.ts";
@@ -32,6 +33,8 @@ export interface Surroundings {
   readonly isVouched: boolean;
   /** Whether users with a recovery key have dehydrated devices. */
   readonly dehydrates: boolean;
+  /** By which sync clients read: default, by the classic one. */
+  readonly slides: WorldPlan["slides"];
   /** Whether clients share the history of rooms with who is invited. */
   readonly sharesHistory: boolean;
   /** How clients encrypt. */

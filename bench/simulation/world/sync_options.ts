@@ -9,8 +9,9 @@ import type { WorldPlan } from "./plan.ts";
 
 /** The options of a world's clients. */
 export function syncOptionsOf(
-  { lazy, timelineLimit }: Pick<WorldPlan, "lazy" | "timelineLimit">,
+  { lazy, timelineLimit, slides }: Pick<WorldPlan, "lazy" | "timelineLimit" | "slides">,
 ): SyncOnceOptions {
+  if (slides !== undefined) return {}; // sliding sync takes no filters
   const filterData = timelineLimit === undefined
     ? undefined
     : { room: { timeline: { limit: timelineLimit } } };

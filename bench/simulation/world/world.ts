@@ -109,6 +109,7 @@ export class World implements Surroundings {
   awaited = 0;
   /** What clients ask for. */
   readonly sync: SyncOnceOptions;
+  readonly slides: WorldPlan["slides"];
   readonly isVouched: boolean;
   readonly dehydrates: boolean;
   readonly sharesHistory: boolean;
@@ -140,6 +141,7 @@ export class World implements Surroundings {
     this.trace = trace;
     this.#plan = plan;
     this.sync = syncOptionsOf(plan);
+    this.slides = plan.slides;
     this.isVouched = plan.trust === "all";
     this.dehydrates = plan.dehydrates === true;
     this.sharesHistory = plan.sharesHistory === true;

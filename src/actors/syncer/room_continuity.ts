@@ -6,42 +6,25 @@
  */
 
 import { Membership } from "../../types/enums.ts";
-import type { RoomID, SyncToken, UserID } from "../../types/ids.ts";
-import { isOwnMember, markHistory, type StayView } from "./membership.ts";
-import { leaveOut, RoomGaps, type RoomGapsOptions, type RoomWithGap } from "./room_gaps.ts";
-import { namesOf, shownAmong, type StoreHandlers, withShown } from "../store/mod.ts";
-import type { SyncFilter } from "./sync_reader.ts";
+import type { SyncToken } from "../../types/ids.ts";
+import { markHistory, type StayView } from "./membership.ts";
+import { leaveOut, RoomGaps, type RoomWithGap } from "./room_gaps.ts";
+import { namesOf, shownAmong, withShown } from "../store/mod.ts";
 import { isMember, type RoomPart, type SyncParts, type TimelineEvent } from "./sync_parts.ts";
-import { NEVER_SEEN, type RoomMemory, type SyncPosition } from "./sync_progress.ts";
+import { NEVER_SEEN } from "./sync_progress.ts";
 import { sideBySide } from "../../base/runs.ts";
-import type { ActorRef } from "../kernel/mod.ts";
-import { ForbiddenError } from "../../errors/request_errcodes.ts";
-import { SyncStream } from "../../types/events/event.ts";
-
-/** What a {@link RoomContinuity} works with. */
-export interface RoomContinuityOptions extends RoomGapsOptions {
-  /** Has the rooms of earlier responses. */
-  readonly store: ActorRef<StoreHandlers>;
-  /** What was shown before. */
-  readonly memory: RoomMemory;
-  /** The acting user. */
-  readonly own: UserID;
-  /** What the server lets through. */
-  readonly filter: Pick<SyncFilter, "members" | "timeline" | "timelineLimit">;
-}
-
-/** What a response goes on from. */
-export interface Continuation extends Pick<SyncPosition, "since" | "anew" | "repeated" | "first"> {
-  /** How many events of a gap are read at most, in each room; false: none. */
-  readonly limit: number | false;
-  /** Whether timelines are not delivered. */
-  readonly dropTimeline: boolean;
-}
+import {
+  type Continuation,
+  resumeRooms,
+  resumeStays,
+  type RoomContinuityOptions,
+  SIDE_BY_SIDE,
+  type ViewedRoom,
+} from "./resumed_rooms.ts";
+import type { SyncWindow } from "./window.ts";
 
 /** How many own joins are remembered. */
 const ENTRIES = 8;
-/** How many rooms are read at once. */
-const SIDE_BY_SIDE = 4;
 /**
  * About how many events are read for one response: they are in memory until it has been delivered.
  */
@@ -60,7 +43,8 @@ export class RoomContinuity {
 
   /** Joins a response. Returns undefined if there was nothing to wait for. */
   connect(parts: SyncParts, from: Continuation): Promise<void> | undefined {
-    const { since } = from;
+    const { since, window } = from;
+    if (window !== undefined) return this.#slide(parts, from, window);
     if (since === undefined) return from.anew ? this.#resume(parts, from) : this.#begin(parts, from);
     const { own, memory } = this.#options;
     const views = memory.views(parts.rooms, own);
@@ -74,6 +58,36 @@ export class RoomContinuity {
     const { known, others } = await resumeRooms(parts, from, this.#options, this.#gaps);
     const rooms = others.map(({ room }) => room);
     await this.#join({ ...parts, rooms }, others.map(({ view }) => view), from);
+    known.forEach(({ room, view }) => setNews(room, view));
+  }
+
+  /** A response of sliding sync: some of its rooms are as they are, whatever was shown of them. */
+  async #slide(parts: SyncParts, from: Continuation, window: SyncWindow): Promise<void> {
+    const { own, memory } = this.#options;
+    const { since, initial, isGrowing, isFirst } = window;
+    const views = await memory.views(parts.rooms, own);
+    const shown = new Set(initial);
+    const known: ViewedRoom[] = [];
+    const others: ViewedRoom[] = [];
+    const isStart = from.since === undefined && !from.anew; // what is known is what this response has shown
+    each(parts.rooms, views, (room, view) => {
+      const isInitial = shown.has(room.roomId);
+      const { before } = view;
+      if (isInitial && isFirst && (isStart || before.shown === "")) {
+        room.asItIs = from.dropOld ? "dropped" : "delivered";
+        tell([room]);
+      } else if (
+        (isInitial || (isGrowing && room.limited)) && isJoined(room) && before.isJoined &&
+        before.shown + before.entries.join("") !== ""
+      ) {
+        if (from.dropOld) room.asItIs = "dropped";
+        known.push({ room, view });
+      } else others.push({ room, view });
+    });
+    const dropTimeline = from.dropTimeline || from.dropOld === true;
+    await resumeStays(known, { ...from, dropTimeline }, this.#options, this.#gaps);
+    const rooms = others.map(({ room }) => room);
+    await this.#join({ ...parts, rooms }, others.map(({ view }) => view), { ...from, since });
     known.forEach(({ room, view }) => setNews(room, view));
   }
 
@@ -203,83 +217,4 @@ function isJoined({ membership }: RoomPart): boolean {
 /** Whether a part has a timeline: of rooms that the user is only invited to nothing can be read. */
 function hasTimeline({ membership }: RoomPart): boolean {
   return membership === Membership.JOIN || membership === Membership.LEAVE;
-}
-
-/** A room, and what is known of it. */
-interface ViewedRoom {
-  readonly room: RoomPart;
-  readonly view: StayView;
-}
-
-/**
- * Leaves out of a response that begins at the start what was there before, and adds the rooms that the user has
- * left meanwhile, which it does not show.
- *
- * @returns The rooms that the user was in before, and the others.
- */
-async function resumeRooms(
-  parts: SyncParts,
-  from: Continuation,
-  { own, memory, store }: RoomContinuityOptions,
-  gaps: RoomGaps,
-): Promise<{ readonly known: readonly ViewedRoom[]; readonly others: readonly ViewedRoom[] }> {
-  const before = new Map(
-    (await store.rooms()).map((room) => [room.roomId, room.membership]),
-  );
-  const isNew = ({ roomId, membership }: RoomPart): boolean =>
-    from.repeated || membership === Membership.JOIN || before.get(roomId) !== membership;
-  const shown = new Set(parts.rooms.map(({ roomId }) => roomId));
-  const missing = new Set(
-    [...before].filter(([roomId, membership]) => membership === Membership.JOIN && !shown.has(roomId))
-      .map(([roomId]) => leftRoom(roomId, parts)),
-  );
-  const rooms = [...missing, ...parts.rooms.filter(isNew)];
-  const views = await memory.views(rooms, own);
-  const all = rooms.map((room, index) => ({ room, view: views[index] as StayView }));
-  const stayed = all.filter(({ room, view }) =>
-    view.before.isJoined && (room.membership === Membership.JOIN || missing.has(room))
-  );
-  await sideBySide(stayed, SIDE_BY_SIDE, async ({ room, view }) => {
-    if (!from.dropTimeline) await gaps.resume({ room, view }, from.limit);
-    const stored = await store.listState({ roomId: room.roomId });
-    const ids = new Set(stored.map((event) => (event as { readonly event_id?: string }).event_id));
-    const same = room.state.filter((event) => "event_id" in event && ids.has(event.event_id));
-    room.shown = new Set([...room.shown, ...same]);
-  });
-  const isShown = (room: RoomPart): boolean => !missing.has(room) || hasEnded(room, own);
-  parts.rooms = rooms.filter(isShown);
-  const staying = new Set(stayed);
-  return {
-    known: stayed.filter(({ room }) => isShown(room)),
-    others: all.filter((each) => !staying.has(each)),
-  };
-}
-
-/** The part of a room that is not shown: its events are read from the end of the response on. */
-function leftRoom(roomId: RoomID, { nextBatch }: SyncParts): RoomPart {
-  return {
-    roomId,
-    membership: Membership.LEAVE,
-    base: SyncStream.LEFT_ROOM,
-    state: [],
-    stateAfter: false,
-    filled: [],
-    timeline: [],
-    shown: new Set(),
-    gap: undefined,
-    news: undefined,
-    limited: true,
-    prevBatch: nextBatch,
-    sticky: [],
-    ephemeral: [],
-    accountData: [],
-  };
-}
-
-/** Whether the user is not in a room any more that is not shown: a filter can hide a room, too. */
-function hasEnded({ filled, gap }: RoomPart, own: UserID): boolean {
-  const last = filled.findLast((event) => isOwnMember(event, own));
-  return last === undefined
-    ? gap?.error instanceof ForbiddenError
-    : last.content.membership !== Membership.JOIN;
 }

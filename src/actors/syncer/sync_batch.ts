@@ -47,6 +47,8 @@ export interface SyncContext {
   readonly initial: boolean;
   /** Whether the request had no token, since the server does not know it any more. Absent: false. */
   readonly anew?: boolean;
+  /** Whether changes of device lists may be missing. Absent: false. */
+  readonly isNew?: boolean;
   /** Whether handlers may have got the response before, in a process that has ended since. */
   readonly repeated: boolean;
   /**
@@ -65,6 +67,8 @@ export interface SyncContext {
   readonly members: "all" | "lazy" | "some";
   /** Which messages count that come in clear into an encrypted room; undefined: all do. */
   readonly acceptClear: ((event: MessageEvent) => boolean) | undefined;
+  /** If the response comes again as it came: the events by which rooms became encrypted in those before that do. */
+  readonly encryptions?: Set<string>;
   /** Whether to store which events were shown: they can come again after a restart. */
   readonly outlives: boolean;
   /** Whether the response counts as handled when it is committed. */
@@ -132,7 +136,11 @@ interface RoomView {
 }
 
 function roomBatch(room: RoomPart, view: RoomView): RoomBatch {
-  const { roomId, ephemeral, accountData } = room;
+  const { roomId, ephemeral, accountData, asItIs } = room;
+  if (asItIs !== undefined && !view.context.initial) {
+    const context = { ...view.context, initial: true, dropTimeline: asItIs === "dropped" };
+    return roomBatch(room, { ...view, context });
+  }
   const { context, undecryptable, former } = view;
   const events = context.dropTimeline ? asState(stateChanges(room)) : inOrder(room);
   const remarks = new Map<number, InternalDelivery>();
@@ -236,18 +244,22 @@ function unacceptable(
   { roomId, shown }: RoomPart,
   events: readonly MatrixEvent[],
   acceptClear: NonNullable<SyncContext["acceptClear"]>,
-  { context: { repeated }, encryptedRooms, former }: RoomView,
+  { context: { repeated, encryptions }, encryptedRooms, former }: RoomView,
 ): Set<number> {
   const ignored = new Set<number>();
   const began = repeated &&
     events.some((event) =>
       isEncryption(event) && event.event_id === former?.encryptedBy && !shown.has(event)
     );
+  const encryptedBy = former?.encryptedBy;
+  const isEarlier = encryptions !== undefined && encryptedBy !== undefined && !encryptions.has(encryptedBy);
   // The room's own record may have been removed, by who has the disk: it is not all that says so.
-  let encrypted = (former?.encrypted === true || encryptedRooms.has(roomId)) && !began;
+  let encrypted = (former?.encrypted === true || encryptedRooms.has(roomId)) && !began && !isEarlier;
   events.forEach((event, index) => {
-    if (isEncryption(event)) encrypted = true;
-    else if (encrypted && isClear(event) && !acceptClear(event)) ignored.add(index);
+    if (isEncryption(event)) {
+      encrypted = true;
+      encryptions?.add(event.event_id);
+    } else if (encrypted && isClear(event) && !acceptClear(event)) ignored.add(index);
   });
   return ignored;
 }

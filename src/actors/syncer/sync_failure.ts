@@ -26,12 +26,16 @@ import {
 } from "../../errors/account_errcodes.ts";
 import { HomeserverAddressError, ServiceResponseError } from "../../errors/service_response_error.ts";
 import { ActorError, ActorStoppedError } from "../kernel/mod.ts";
+import { SLIDING } from "./window.ts";
 
 /** The server refuses the token that the Store has, and would answer without one. */
 export class RefusedTokenError extends StoreError {}
 
+/** The homeserver does not have the sync that the application has chosen. */
+export class UnsupportedSyncError extends ValueError {}
+
 /** Lets nothing through but the token. */
-const NOTHING = { account_data: { types: [] }, presence: { types: [] }, room: { rooms: [] } };
+export const NOTHING = { account_data: { types: [] }, presence: { types: [] }, room: { rooms: [] } };
 
 /** After how many failures in a row it is looked whether the token is refused. */
 const PATIENCE = 2;
@@ -82,7 +86,8 @@ async function refuses(
 ): Promise<boolean | undefined> {
   const filterId = freshFilter(NOTHING);
   try {
-    await requests.sync({ since, timeout: 0, filterId, setPresence: PresenceState.OFFLINE, signal });
+    const ask = since?.startsWith(SLIDING) === true ? requests.slide : requests.sync;
+    await ask({ since, timeout: 0, filterId, setPresence: PresenceState.OFFLINE, signal });
     return false;
   } catch (error) {
     return isRefusal(error) ? true : undefined;
@@ -121,7 +126,7 @@ export function isFinal(error: unknown): error is Error {
     error instanceof HomeserverAddressError || error instanceof MissingPermissionError ||
     error instanceof ActorError || error instanceof ActorStoppedError ||
     error instanceof OwnIdentityError || error instanceof SecretStorageError ||
-    error instanceof AuthenticationNeededError;
+    error instanceof AuthenticationNeededError || error instanceof UnsupportedSyncError;
 }
 
 /** What was thrown, as an error. */

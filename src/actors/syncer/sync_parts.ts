@@ -73,6 +73,8 @@ export interface RoomPart {
   news: RoomNews | undefined;
   /** Whether events are missing in front of the timeline. */
   limited: boolean;
+  /** How a room came that sliding sync has shown for the first time ever, or after a long time. Absent: otherwise. */
+  asItIs?: "delivered" | "dropped";
   /** Where to read on backwards from there. */
   prevBatch: SyncToken | undefined;
   /** Sticky events that are not in the timeline. */

@@ -111,12 +111,12 @@ function applyCrypto(
 
 /** What Crypto gets of a response. */
 function cryptoInput(parts: SyncParts, context: SyncContext): CryptoInput {
-  const { initial, anew = false, members, handledBefore, dropTimeline: isIgnored } = context;
+  const { initial, anew = false, isNew = false, members, handledBefore, dropTimeline: isIgnored } = context;
   const { nextBatch, toDevice, deviceLists, oneTimeKeyCounts, unusedFallbackTypes, rooms } = parts;
   const verifying: MessageEvent[] = [];
   return {
     nextBatch,
-    initial: initial || anew,
+    initial: initial || anew || isNew,
     handledBefore,
     isIgnored,
     toDevice,
@@ -129,7 +129,8 @@ function cryptoInput(parts: SyncParts, context: SyncContext): CryptoInput {
       limited: room.limited,
       lossy: isLossy(room, members),
     })),
-    encrypted: rooms.flatMap(({ filled, timeline, sticky, shown }) => {
+    encrypted: rooms.flatMap(({ filled, timeline, sticky, shown, asItIs }) => {
+      if (asItIs === "dropped") return [];
       const isToRead = (event: MatrixEvent): event is MessageEvent => {
         if (isReadable(event)) return !shown.has(event);
         if (event.type.startsWith(VERIFICATION_PREFIX) || event.content.msgtype === REQUEST_TYPE) {

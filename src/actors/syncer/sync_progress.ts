@@ -96,6 +96,7 @@ export class SyncProgress {
   readonly memory: RoomMemory;
   /** What distinguishes the next request that is to be unlike any before. */
   readonly fresh = { name: freshName() };
+  readonly encryptions = new Set<string>(); // see SyncContext
   /** The number of the batch of handlers of the last response. */
   batch = 0;
   readonly #syncer: SyncerOptions;
@@ -159,7 +160,6 @@ export class SyncProgress {
   }
 }
 
-/** What is remembered of a room that was never seen. */
 export const NEVER_SEEN: RememberedRoom = { isJoined: false, shown: "", entries: [] };
 
 /** Whether a part shows nothing of a room that the user is not in. */

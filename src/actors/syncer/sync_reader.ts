@@ -15,30 +15,28 @@ import { MatrixRequestError } from "../../errors/request_error.ts";
 import type { ActorRef } from "../kernel/mod.ts";
 import type { StoreHandlers } from "../store/mod.ts";
 import type { SyncContext } from "./sync_batch.ts";
+import { SLIDING, type SyncWindow, WINDOW } from "./window.ts";
 
 /** After how long without the first answer it is said that one waits, in milliseconds. */
 const LONG_WAIT = 30_000;
 
 /** A response, and when it was requested. */
 export interface Read {
-  readonly response: SyncResponse;
+  readonly response: SyncResponse & { readonly [WINDOW]?: SyncWindow };
   /** When, in milliseconds of the clock. */
   readonly asked: number;
 }
 
-/**
- * Reads, and returns only the token, and whether anything came: a loop would keep the whole response
- * in memory while it waits for the next.
- */
+/** Reads, and returns little of it: a loop would keep the whole response in memory while it waits for the next. */
 export async function tokenOf(
   read: () => Promise<Read>,
-): Promise<{ readonly asked: number; readonly nextBatch: SyncToken; readonly isEmpty: boolean }> {
+): Promise<Pick<Read, "asked"> & { nextBatch: SyncToken; isEmpty: boolean; hasMore: boolean }> {
   const { asked, response: { next_batch: nextBatch, device_unused_fallback_key_types: _, ...parts } } =
     await read();
-  return { asked, nextBatch, isEmpty: !hasElements(parts) };
+  return { asked, nextBatch, isEmpty: !hasElements(parts), hasMore: parts[WINDOW]?.hasMore === true };
 }
 
-/** Whether there is a list in a value, however deep, that is not empty: all that comes is in lists. */
+/** Whether a list in a value, however deep, is not empty: all that comes is in lists. */
 function hasElements(value: unknown): boolean {
   if (Array.isArray(value)) return value.length > 0;
   return isJsonObject(value) && Object.values(value).some(hasElements);
@@ -46,7 +44,7 @@ function hasElements(value: unknown): boolean {
 
 /** Reads one response after the other. */
 export class SyncReader {
-  readonly #syncer: Pick<SyncerOptions, "requests" | "user" | "clearRooms" | "clock" | "log">;
+  readonly #syncer: Pick<SyncerOptions, "requests" | "sync" | "user" | "clearRooms" | "clock" | "log">;
   readonly #run: ReadingRun;
   #discard = new AbortController();
   #signal: AbortSignal;
@@ -59,7 +57,7 @@ export class SyncReader {
    * @param run What one run of it reads.
    */
   constructor(
-    syncer: Pick<SyncerOptions, "requests" | "user" | "clearRooms" | "clock" | "log">,
+    syncer: Pick<SyncerOptions, "requests" | "sync" | "user" | "clearRooms" | "clock" | "log">,
     run: ReadingRun,
   ) {
     [this.#syncer, this.#run] = [syncer, run];
@@ -67,12 +65,13 @@ export class SyncReader {
   }
 
   /**
-   * Reads what is new since a token, with the request that is under way if it is for the same
-   * token.
+   * Reads what is new since a token, with the request under way if it is for the same token.
+   *
+   * @param first What the first response ended with, if it is to be handled once more.
    */
-  async read(since: SyncToken | undefined): Promise<Read> {
+  async read(since: SyncToken | undefined, first?: SyncToken): Promise<Read> {
     if (this.#ahead !== undefined && this.#ahead.since !== since) this.discard();
-    const { asked, response } = this.#ahead ?? this.#ask(since);
+    const { asked, response } = this.#ahead ?? this.#ask(since, first);
     this.#ahead = undefined;
     return { asked, response: await response };
   }
@@ -92,13 +91,16 @@ export class SyncReader {
     return new Promise((resolve) => platform.nextTask(() => platform.nextTask(resolve)));
   }
 
-  #ask(since: SyncToken | undefined): EarlyRequest {
-    const { requests, user, clearRooms, clock } = this.#syncer;
+  #ask(since: SyncToken | undefined, first?: SyncToken): EarlyRequest {
+    const { requests, sync, user, clearRooms, clock } = this.#syncer;
     const { filter, timeout, fresh } = this.#run;
     const signal = this.#signal;
     const asked = clock.now();
-    const ask = (options: Pick<SyncOptions, "filterId" | "timeout">): Promise<SyncResponse> =>
-      requests.sync({ since, setPresence: user.presence, useStateAfter: true, signal, ...options });
+    const way = sync === "sliding" || (since ?? first)?.startsWith(SLIDING) === true
+      ? requests.slide
+      : requests.sync;
+    const ask = (options: Pick<SyncOptions, "filterId" | "timeout">): Promise<Read["response"]> =>
+      way({ since, setPresence: user.presence, useStateAfter: true, signal, ...options });
     const goesOn = since !== undefined && since === this.#end;
     const answer = goesOn
       ? filter.use((filterId) => ask({ filterId, timeout }))
@@ -107,7 +109,9 @@ export class SyncReader {
     const response = answer.then((read) => {
       if (!goesOn) fresh.name = freshName();
       this.#end = read.next_batch;
-      clearRooms.answered({ since, nextBatch: read.next_batch, asked });
+      const { isGrowing = false, hasMore = false } = read[WINDOW] ?? {};
+      if (isGrowing || hasMore) clearRooms.interrupted(); // it does not show all rooms
+      else clearRooms.answered({ since, nextBatch: read.next_batch, asked });
       return read;
     }, (error) => {
       clearRooms.interrupted();
@@ -145,7 +149,7 @@ export class SyncReader {
 interface EarlyRequest {
   readonly since: SyncToken | undefined;
   readonly asked: number;
-  readonly response: Promise<SyncResponse>;
+  readonly response: Promise<Read["response"]>;
 }
 
 /** What one run of a Syncer reads. */

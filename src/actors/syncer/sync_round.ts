@@ -18,6 +18,7 @@ import { type Read, SyncFilter, SyncReader } from "./sync_reader.ts";
 import { type SyncParts, takeApart } from "./sync_parts.ts";
 import { type TakenSync, takeSync } from "./sync_pipeline.ts";
 import type { SyncPosition, SyncProgress } from "./sync_progress.ts";
+import { WINDOW } from "./window.ts";
 
 /** One run of a Syncer. */
 export interface SyncRun {
@@ -36,7 +37,7 @@ export interface SyncRun {
 /** A response that was taken in. */
 interface Taken extends TakenSync {
   readonly read: Read;
-  /** Whether it ends where the very first one did, though the server has shown more. */
+  /** Whether there is more than it has: it ends where the very first one did, or shows some rooms alone. */
   readonly isCut: boolean;
   /** The one behind it, if that is being taken in already. */
   readonly next: Promise<Taken> | undefined;
@@ -68,6 +69,8 @@ export class SyncRound {
   readonly #reader: SyncReader;
   readonly #continuity: RoomContinuity;
   #isFirst = true;
+  /** Whether rooms that are shown as they are have nothing new: what happened before the start is dropped. */
+  #dropsOld = false;
   /** What the latest response has brought, if none is requested ahead. */
   brought: Brought = { events: 0, ids: [], isNews: false, isCut: false };
   /** The response to be delivered next, if it is being received already. */
@@ -131,9 +134,11 @@ export class SyncRound {
   /** Reads and receives a response, as soon as it may follow the one before. */
   async #take(position: SyncPosition, after?: SyncToken): Promise<Taken> {
     const [syncer, { settings, signal, own }] = [this.#syncer, this.#run];
-    const { since, repeated, again, handledBefore, anew, first } = position;
-    const read = await this.#reader.read(since);
+    const { since, repeated, again, handledBefore, anew } = position;
+    const read = await this.#reader.read(since, position.first);
     const { response } = read;
+    const window = response[WINDOW];
+    const first = window === undefined ? position.first : undefined; // with a window, it comes again as it came
     const isTold = syncer.deliverer.wantsInternal(InternalEventType.SYNC_SUCCESSFUL);
     if (after !== undefined) await this.#atMost(isTold || syncer.registry.waits ? 0 : MAX_UNDERWAY - 1);
     const isInitial = since === undefined;
@@ -145,14 +150,18 @@ export class SyncRound {
     signal.throwIfAborted();
     const dropTimeline = (isInitial && !anew && settings.ignoreInitialSync === true) ||
       (isFirst && settings.ignoreFirstSync === true);
+    if (isFirst || window?.isGrowing !== true) this.#dropsOld = settings.ignoreFirstSync === true && isFirst;
+    const dropOld = this.#dropsOld || (window?.isFirst === true && settings.ignoreInitialSync === true);
     const { crypto } = syncer.encryption;
     const context = {
       own,
       initial: isInitial && !anew,
       anew,
+      isNew: window?.isNew,
       repeated,
       handledBefore,
       again,
+      ...(window?.isKept && { encryptions: this.#progress.encryptions }),
       after,
       members: syncer.feed === undefined ? this.#filter.members : "some",
       acceptClear: crypto && syncer.acceptClear,
@@ -164,7 +173,8 @@ export class SyncRound {
     const upToFirst = first === undefined ? { ...response } : { ...response, next_batch: first };
     const parts = takeApart(upToFirst, own, syncer.log);
     if (syncer.feed !== undefined) markOwn(parts, syncer.feed);
-    await this.#continuity.connect(parts, { ...position, limit: this.#gapLimit(position), dropTimeline });
+    const from = { ...position, first, limit: this.#gapLimit(position), dropTimeline, window, dropOld };
+    await this.#continuity.connect(parts, from);
     const isAsked = this.#readAhead(parts, since);
     if (isAsked && syncer.isDurable) await this.#reader.sent();
     const trace = REGISTERED in globalThis ? new (await import("./sync_trace.ts")).SyncTrace() : undefined;
@@ -178,7 +188,7 @@ export class SyncRound {
       ? this.#take({ ...position, since: nextBatch, handledBefore: true, anew: false }, nextBatch)
       : undefined;
     next?.catch(() => {}); // its delivery rejects with it
-    return { ...taken, read, isCut: first !== undefined, next };
+    return { ...taken, read, isCut: first !== undefined || window?.hasMore === true, next };
   }
 
   /** Requests the next response early, if that is allowed. */

@@ -47,6 +47,7 @@ export type {
   SyncPass,
   SyncSettings,
 } from "./syncer_options.ts";
+export type { SlidingSync } from "./sliding_sync.ts";
 export { ClearRooms } from "./sync_progress.ts";
 
 /** The longest wait that a server can ask for, in milliseconds. */
@@ -106,11 +107,21 @@ export class SyncerHandlers {
 
   async #run(settings: SyncSettings, ...signals: (AbortSignal | undefined)[]): Promise<void> {
     const waits = syncBackoff(settings.backoff);
+    this.#checkWay(settings);
     const before = this.#end();
     await this.#runs(signals, async (signal) => {
       await before;
       await this.#loop(settings, waits, signal);
     });
+  }
+
+  /** Sliding sync takes no filters. */
+  #checkWay({ filterData, lazyLoadMembers }: SyncSettings): void {
+    if (this.#options.sync === "classic" || (filterData === undefined && lazyLoadMembers !== true)) return;
+    throw new ValueError(
+      "Cannot sync with filterData or lazyLoadMembers by sliding sync, which has no filters; leave them out, or " +
+        "sync by the classic sync",
+    );
   }
 
   async #end(): Promise<void> {
@@ -125,23 +136,27 @@ export class SyncerHandlers {
     if (this.#running !== undefined) {
       throw new ValueError("Cannot sync once: the client is syncing already; stop() it first");
     }
+    this.#checkWay(settings);
     return await this.#runs(signals, async (signal) => {
       const brought = await this.#single(settings, signal);
-      const isSettled = await abortable(this.#settle({ later: isPass }), signal).then(() => true, (error) => {
-        if (!signal.aborted || signal.reason instanceof ActorStoppedError) throw error;
-        return false; // what was begun goes on
-      });
+      const isSettled = await abortable(this.#settle({ later: isPass }, brought.isCut), signal).then(
+        () => true,
+        (error) => {
+          if (!signal.aborted || signal.reason instanceof ActorStoppedError) throw error;
+          return false; // what was begun goes on
+        },
+      );
       return { ...brought, isSettled };
     });
   }
 
   /** Waits until handlers have settled and requests are made: the program may end then. */
-  async #settle(noted: { readonly later: boolean }): Promise<void> {
+  async #settle(noted: { readonly later: boolean }, isCut: boolean): Promise<void> {
     const { dispatcher, encryption, afterSync, first } = this.#options;
     await dispatcher.noted(noted);
     await encryption.crypto?.idle();
     await afterSync();
-    first.resolve();
+    if (!isCut) first.resolve();
   }
 
   async #take(response: SyncResponse, signal: AbortSignal): Promise<number> {
@@ -208,15 +223,15 @@ export class SyncerHandlers {
     let failure: Error | undefined;
     let round: SyncRound | undefined;
     let token: SyncToken | undefined;
-    let empty = 0;
+    let [empty, isFirst] = [0, true];
     await this.#progress.announce({ type: InternalEventType.SYNC_STARTED, data: INTERNAL });
     // What has been received when the end comes is delivered.
     for (let failures = 0; (!signal.aborted || round?.isAhead) && failure === undefined;) {
       try {
         const current = round ??= await this.#prepare(settings, signal, { ahead: true });
         const [since, began] = [token, clock.now()];
-        const { asked, nextBatch, isEmpty } = await tokenOf(() => current.sync());
-        if (token === undefined) this.#reportFirst();
+        const { asked, nextBatch, isEmpty, hasMore } = await tokenOf(() => current.sync());
+        isFirst &&= this.#reportFirst(hasMore);
         [token, failures] = [nextBatch, 0];
         this.#options.afterSync();
         empty = isEmpty && elapsed(clock.now(), began) < IDLE_WAIT ? empty + 1 : 0;
@@ -258,9 +273,12 @@ export class SyncerHandlers {
     return feed === undefined ? own : NOBODY;
   }
 
-  #reportFirst(): void {
+  /** Returns whether the first response is one of several, and not the last of them. */
+  #reportFirst(hasMore: boolean): boolean {
     const { dispatcher, first } = this.#options;
+    if (hasMore) return true;
     dispatcher.settled(this.#progress.batch).then(() => first.resolve(), () => {}); // a part that failed rejects its `done`
+    return false;
   }
 
   /** Lets the next sync begin at the start, without what was handled. */

@@ -15,12 +15,12 @@ import type { OpenStore, StoreHandlers } from "../store/mod.ts";
 import type { SyncContext } from "./sync_batch.ts";
 import type { FiltersAPI } from "../../api/account/account.ts";
 import type { MessagesAPI } from "../../api/messages/mod.ts";
-import type { SyncAPI } from "../../api/server/server.ts";
+import type { SyncAPI, SyncOptions } from "../../api/server/server.ts";
 import type { Session } from "../../api/http/mod.ts";
 import type { FilterID, SyncToken, UserID } from "../../types/ids.ts";
 import { SyncStream } from "../../types/events/event.ts";
 import { isMember, type SyncParts } from "./sync_parts.ts";
-import type { Filter } from "../../types/events/sync_response.ts";
+import type { Filter, SyncResponse } from "../../types/events/sync_response.ts";
 
 /** What the Syncer is made of. */
 export interface SyncerOptions {
@@ -57,6 +57,8 @@ export interface SyncerOptions {
    * meanwhile.
    */
   readonly isDurable: boolean;
+  /** By which sync responses are read. */
+  readonly sync: "classic" | "sliding";
   /** Where responses come from, if not from the homeserver. */
   readonly feed?: SyncFeed;
   /** Whether to go on from what was handled, or from what was committed. */
@@ -70,6 +72,8 @@ export interface SyncerOptions {
 /** What a Syncer asks the homeserver. */
 export interface SyncRequests
   extends Pick<SyncAPI, "sync">, Pick<FiltersAPI, "createFilter">, Pick<MessagesAPI, "getMessages"> {
+  /** Reads by sliding sync, or from a place that it has written. */
+  slide(options: SyncOptions): Promise<SyncResponse>;
   /** Resolves to the failure itself, or to the error that there never was a homeserver. */
   firstContact(error: unknown, signal: AbortSignal): Promise<unknown>;
 }

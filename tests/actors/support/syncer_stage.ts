@@ -103,7 +103,9 @@ export async function syncerStage(options: SyncerStageOptions = {}): Promise<Syn
     log,
   });
   const syncer = spawnSyncer({
+    sync: "classic",
     requests: {
+      slide: () => Promise.reject(new Error("No sliding sync here")),
       sync(options = {}) {
         const answer = answers[asked.push(options) - 1];
         if (answer instanceof Error) return Promise.reject(answer);

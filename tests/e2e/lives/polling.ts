@@ -33,14 +33,18 @@ async function restartable(): Promise<StoryHost & AsyncDisposable> {
   };
 }
 
-/** Tells the stories in which the server is restarted, or else those with bots of a kind. */
-export function tellPolling(which: "restarted" | Kind): void {
+/**
+ * Tells the stories in which the server is restarted, or else those with bots of a kind.
+ *
+ * @param by How they sync. Default: by the classic sync.
+ */
+export function tellPolling(which: "restarted" | Kind, by: "polling" | "sliding" = "polling"): void {
   for (const { story, rooms, transport, kind, name } of casesOf(stories)) {
-    if (transport !== "polling") continue; // wakes_test.ts, transactions_test.ts
+    if (transport !== by) continue; // wakes_test.ts, transactions_test.ts
     if (which !== (story.restarts === true ? "restarted" : kind)) continue;
     synapseTest(`Synapse: ${name}`, async (server) => {
       await using own = story.restarts === true ? await restartable() : undefined;
-      await tell(story, { encrypted: rooms === "encrypted", kind }, own ?? synapseHost(server));
+      await tell(story, { encrypted: rooms === "encrypted", transport, kind }, own ?? synapseHost(server));
     });
   }
 }

@@ -98,7 +98,7 @@ function listening(stack: AsyncDisposableStack): Door {
 }
 
 /** Defines tests of all stories by a transport. */
-export function tellBy(transport: Exclude<Transport, "polling">): void {
+export function tellBy(transport: Exclude<Transport, "polling" | "sliding">): void {
   const cases = casesOf(stories).filter((each) => each.transport === transport);
   let host: Host | undefined;
   if (!missing) {

@@ -15,7 +15,10 @@ export function synapseHost(server: SynapseServer): StoryHost {
     serverName,
     fetch,
     register: (name, unlimited) => newUser(server, name, { unlimited }),
-    bot: (_transport, unlimited) => newUser(server, "bot", { unlimited }),
+    bot: async (transport, unlimited) => ({
+      ...await newUser(server, "bot", { unlimited }),
+      ...(transport === "sliding" && { sync: transport }),
+    }),
     restart: () => Promise.reject(new Error("Cannot restart what other tests use")),
   };
 }

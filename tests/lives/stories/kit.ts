@@ -118,7 +118,7 @@ export const kit: readonly Story[] = [
     name: "A bot that is offline for a day reminds of what was due then, once, and says that it is late",
     rooms: BOTH,
     kinds: ["kit"],
-    transports: ["polling", "wake"], // an application service has its host's clock
+    transports: ["polling", "sliding", "wake"], // an application service has its host's clock
     async tell(world) {
       const [alice, bot] = [await world.person("alice"), await world.bot()];
       let offset = 0;

@@ -12,22 +12,24 @@ import { delay } from "@std/async/delay";
 import type { Account } from "../../operations/support/operation.ts";
 import type { Door } from "./door.ts";
 
-/** A long poll; a wake and cron where no process stays; transactions of an application service. */
-export type Transport = "polling" | "wake" | "transactions";
+/** A long poll, by classic or sliding sync; a wake and cron where no process stays; transactions of an application service. */
+export type Transport = "polling" | "sliding" | "wake" | "transactions";
 
 /** What a bot is made with: the client alone, or the bot kit. */
 export type Kind = "client" | "kit";
 
 /** All of them. */
-export const TRANSPORTS: readonly Transport[] = ["polling", "wake", "transactions"];
+export const TRANSPORTS: readonly Transport[] = ["polling", "sliding", "wake", "transactions"];
 
 /** Those of an ordinary account, which logs in and may have several devices. */
-export const OF_ACCOUNTS: readonly Transport[] = ["polling", "wake"];
+export const OF_ACCOUNTS: readonly Transport[] = ["polling", "sliding", "wake"];
 
 /** An account of a bot, with what its transport needs. */
 export interface BotAccount extends Account {
   /** Where the homeserver reaches it, unless it polls. */
   readonly door?: Door;
+  /** How it syncs. Default: by the classic sync. */
+  readonly sync?: ClientOptions["sync"];
   /** The registration of an application service, whose own user it is. */
   readonly registration?: Registration;
 }
@@ -109,8 +111,8 @@ function coreOfKit(kit: KitBot): Core {
   };
 }
 
-function polling({ kind, options, hasSynced }: RunningParts): Running {
-  const { client, kit, syncOnce, start, close } = coreOf(kind, options);
+function polling({ kind, options, account: { sync }, hasSynced }: RunningParts): Running {
+  const { client, kit, syncOnce, start, close } = coreOf(kind, { ...options, sync });
   return {
     client,
     kit,

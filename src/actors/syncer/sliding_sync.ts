@@ -1,0 +1,289 @@
+/**
+ * Reads by sliding sync, or by the classic sync, whichever of them has written the position. Loaded late.
+ *
+ * A connection of sliding sync shows the rooms with the latest news first, and then more and more of them, each
+ * at first as it is. The server forgets a position once the next one is used: so each answer is kept until it
+ * has been handled, and a process that goes on from what was handled reads what was kept before it asks.
+ *
+ * Where no connection goes on, since the server has forgotten it or the classic sync has read so far, another
+ * one begins; what was shown before is left out of it.
+ *
+ * @module
+ */
+
+import type { AllAPI } from "../../api/api.ts";
+import {
+  askSliding,
+  freshFilter,
+  SLIDING_SYNC,
+  type SlidingResponse,
+  type SyncOptions,
+} from "../../api/server/server.ts";
+import type { Session } from "../../api/http/mod.ts";
+import { backoff, type Clock } from "../../base/clock.ts";
+import type { Logger } from "../../base/log.ts";
+import { MatrixRequestError } from "../../errors/request_error.ts";
+import { PresenceState } from "../../types/enums.ts";
+import type { SyncResponse } from "../../types/events/sync_response.ts";
+import type { RoomID, SyncToken } from "../../types/ids.ts";
+import type { JsonObject } from "../../types/json.ts";
+import type { ActorRef } from "../kernel/mod.ts";
+import type { StoreHandlers } from "../store/mod.ts";
+import { NOTHING, syncBackoff, UnsupportedSyncError } from "./sync_failure.ts";
+import { type SyncWindow, WINDOW } from "./window.ts";
+import { classicAnswer, classicToken, object, type SlidingPlace, slidingPlace } from "./sliding_codec.ts";
+
+/** What a {@link SlidingSync} works with. */
+export interface SlidingSyncOptions {
+  /** The way to the server. */
+  readonly api: Pick<AllAPI, "sync" | "getJoinedRooms" | "uploadKeys">;
+  /** Says who acts. */
+  readonly session: Session;
+  /** By which sync the client reads. */
+  readonly sync: "classic" | "sliding";
+  /** Whether there is encryption, for which one-time keys count. */
+  readonly isEncrypted: boolean;
+  /** Keeps answers, and has the rooms of earlier ones. */
+  readonly store: Pick<ActorRef<StoreHandlers>, "keepResponse" | "keptResponse" | "position" | "rooms">;
+  /** Measures waits. */
+  readonly clock: Clock;
+  /** Logs what is lost. */
+  readonly log: Logger;
+}
+
+/** A response, and what it says beside. */
+type WindowedResponse = SyncResponse & { readonly [WINDOW]?: SyncWindow };
+
+/** Numbers of keys by their algorithm. */
+type KeyCounts = NonNullable<SyncResponse["device_one_time_keys_count"]>;
+
+/** The name of the connection: a device has one. */
+const CONNECTION = "greenroom";
+/** How many rooms the first answer has: enough to begin with, and collected in no time. */
+const FIRST_ROOMS = 20;
+/** How many rooms more each answer behind it has. */
+const MORE_ROOMS = 100;
+/** Every room: those outside are not shown, nor does the server wake for them. */
+const ALL_ROOMS = 100_000;
+/** How many events of a room come at most: as many as in the classic sync, where the filter does not say. */
+const TIMELINE_LIMIT = 10;
+/** How many messages to the device one answer has at most: Synapse gives no more. */
+const MESSAGES = 100;
+
+const EVERYTHING = [["*", "*"]];
+
+/** Reads responses. */
+export class SlidingSync {
+  readonly #options: SlidingSyncOptions;
+  #isSupported = false;
+  /** What the user is to rooms, as of the last response; undefined: the Store has not been asked. */
+  #memberships: Map<string, string> | undefined;
+  /** The rooms that this process has seen on the connection, as long as not all have been shown. */
+  readonly #seen = new Set<string>();
+  /** How many one-time keys the server has said that there are; undefined: it has not. */
+  #keyCounts: KeyCounts | undefined;
+  /** How many connections in a row were lost. */
+  #losses = 0;
+
+  /** @param options What it works with. */
+  constructor(options: SlidingSyncOptions) {
+    this.#options = options;
+  }
+
+  /** Asks what is new since a place, which either sync has written. */
+  async sync(options: SyncOptions): Promise<WindowedResponse> {
+    const { since, signal } = options;
+    const { api, store, sync } = this.#options;
+    // Before anything is taken in that the Store has not committed yet.
+    this.#memberships ??= new Map(
+      (await store.rooms()).map(({ roomId, membership }) => [roomId, membership]),
+    );
+    const kept = await store.keptResponse({ since });
+    if (kept !== undefined) {
+      const [response, window] = JSON.parse(kept) as [SyncResponse, SyncWindow];
+      this.#note(response);
+      return Object.assign(response, { [WINDOW]: { ...window, hasMore: true, isKept: true as const } });
+    }
+    const place = slidingPlace(since);
+    if (sync === "sliding") {
+      if (place !== undefined) return await this.#goOn(place, options);
+      if (!await this.#isHandled(since)) return await api.sync(options); // it shows again what was not handled
+      if (since === undefined) {
+        const isFirst = (await store.position()).anew === undefined;
+        return await this.#begin({ isFirst, isBehind: false }, options);
+      }
+      await this.#checkSupport(signal);
+      await this.#acknowledge(since, signal);
+      return await this.#begin({ base: since, isFirst: false, isBehind: false }, options);
+    }
+    if (place === undefined) return await api.sync(options);
+    // The classic token of a place is ahead of rooms that have not been shown, and of messages that have not come.
+    if (place.shown !== undefined || place.isBehind) return await this.#goOn(place, options);
+    const token = classicToken(place);
+    const response = await api.sync({ ...options, since: token });
+    const window = {
+      since: token,
+      initial: [],
+      isGrowing: false,
+      isFirst: false,
+      isNew: false,
+      hasMore: false,
+    };
+    return Object.assign(response, { [WINDOW]: window });
+  }
+
+  /** Whether all that the classic sync has brought has been handled: it alone gives that again. */
+  async #isHandled(since: SyncToken | undefined): Promise<boolean> {
+    const { handled, nextBatch, again, anew } = await this.#options.store.position();
+    if (since === undefined) return anew !== undefined || nextBatch === undefined;
+    return handled === since && nextBatch === since && again === undefined;
+  }
+
+  /** The next answer of a connection; or the first of another, if the server has forgotten it. */
+  async #goOn(place: SlidingPlace, options: SyncOptions): Promise<WindowedResponse> {
+    const { signal } = options;
+    try {
+      const response = await this.#ask(place, options);
+      this.#losses = 0;
+      return response;
+    } catch (error) {
+      if (!isUnknownPosition(error)) throw error;
+    }
+    const { clock, log } = this.#options;
+    const wait = this.#losses === 0 ? 0 : backoff(this.#losses - 1, syncBackoff());
+    this.#losses++;
+    log.warn("The homeserver has forgotten the connection of sliding sync: beginning another", {
+      waiting: Math.round(wait),
+    });
+    if (wait > 0) await clock.delay(wait, { signal });
+    const { toDevice, base = place.isFirst ? undefined : classicToken(place), isFirst } = place;
+    return await this.#begin({
+      ...(toDevice !== undefined && { toDevice }),
+      ...(base !== undefined && { base }),
+      isFirst,
+      isBehind: place.isBehind,
+    }, options);
+  }
+
+  async #begin(place: SlidingPlace, options: SyncOptions): Promise<WindowedResponse> {
+    this.#seen.clear();
+    return await this.#ask({ ...place, shown: 0 }, options);
+  }
+
+  async #ask(place: SlidingPlace, { since, timeout = 0, signal }: SyncOptions): Promise<WindowedResponse> {
+    const { session, store } = this.#options;
+    await this.#checkSupport(signal);
+    const before = this.#memberships ?? new Map<string, string>();
+    const isPartial = place.shown !== undefined;
+    const shown = place.shown === undefined
+      ? ALL_ROOMS
+      : place.shown === 0
+      ? FIRST_ROOMS
+      : place.shown + MORE_ROOMS;
+    const answer = await askSliding(session, {
+      pos: place.pos,
+      timeout: isPartial || place.isBehind ? 0 : timeout,
+      body: bodyOf(place, shown),
+      signal,
+    });
+    const from = isPartial ? { ...place, shown } : place;
+    const own = session.mxid;
+    const known = { own, from, messages: MESSAGES, memberships: before };
+    const { response, window, memberships } = classicAnswer(answer, known);
+    if (isPartial) await this.#reconcile(response, memberships, signal);
+    response.device_one_time_keys_count = await this.#countKeys(answer, signal);
+    // An answer without a new position is given again as it is.
+    if (response.next_batch !== since) {
+      await store.keepResponse({
+        ...(since !== undefined && { since }),
+        nextBatch: response.next_batch,
+        text: JSON.stringify([response, window]),
+      });
+    }
+    for (const [roomId, membership] of memberships) before.set(roomId, membership);
+    return Object.assign(response, { [WINDOW]: window });
+  }
+
+  /** Once all rooms have been shown, adds those that the user has left by themselves: no connection shows them. */
+  async #reconcile(
+    response: SyncResponse,
+    shown: ReadonlyMap<string, string>,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    for (const roomId of shown.keys()) this.#seen.add(roomId);
+    const place = slidingPlace(response.next_batch);
+    if (place === undefined || place.shown !== undefined) return;
+    const missing = [...this.#memberships ?? []].filter(([roomId, membership]) =>
+      membership === "join" && !this.#seen.has(roomId)
+    );
+    this.#seen.clear();
+    if (missing.length === 0) return;
+    const joined = new Set<string>(await this.#options.api.getJoinedRooms({ signal }));
+    const { leave = {} } = response.rooms ?? {};
+    for (const [roomId] of missing) {
+      if (joined.has(roomId)) continue;
+      const timeline = { events: [], limited: true, prev_batch: classicToken(place) };
+      leave[roomId as RoomID] = { timeline, state_after: { events: [] } };
+      this.#memberships?.set(roomId, "leave");
+    }
+    response.rooms = { ...response.rooms, leave };
+  }
+
+  /** Without a count, as many keys are left as before: and if there was none, the server is asked. */
+  async #countKeys(
+    { extensions }: SlidingResponse,
+    signal: AbortSignal | undefined,
+  ): Promise<KeyCounts | undefined> {
+    const { device_one_time_keys_count: counts } = object(object(extensions).e2ee);
+    if (counts !== undefined) this.#keyCounts = object(counts) as KeyCounts;
+    else if (this.#keyCounts === undefined && this.#options.isEncrypted) {
+      this.#keyCounts = await this.#options.api.uploadKeys({ signal });
+    }
+    return this.#keyCounts;
+  }
+
+  /** Notes the rooms of a response that was kept. */
+  #note({ rooms = {} }: SyncResponse): void {
+    for (const membership of ["join", "invite", "knock", "leave"] as const) {
+      for (const roomId of Object.keys(rooms[membership] ?? {})) this.#memberships?.set(roomId, membership);
+    }
+  }
+
+  async #checkSupport(signal: AbortSignal | undefined): Promise<void> {
+    if (this.#isSupported) return;
+    const { unstable_features: features } = await this.#options.session.versions({ signal });
+    if (features?.[SLIDING_SYNC] !== true) {
+      throw new UnsupportedSyncError(
+        `Cannot sync: the homeserver has no sliding sync (${SLIDING_SYNC}); leave out the option sync, or make it ` +
+          '"classic": the same store goes on with it',
+      );
+    }
+    this.#isSupported = true;
+  }
+
+  /** Lets the server forget the messages to the device that the classic sync has brought. */
+  async #acknowledge(since: SyncToken, signal: AbortSignal | undefined): Promise<void> {
+    const filterId = freshFilter(NOTHING);
+    await this.#options.api.sync({ since, timeout: 0, filterId, setPresence: PresenceState.OFFLINE, signal });
+  }
+}
+
+function bodyOf({ toDevice: since }: SlidingPlace, rooms: number): JsonObject {
+  const enabled = { enabled: true };
+  const list = { ranges: [[0, rooms - 1]], timeline_limit: TIMELINE_LIMIT, required_state: EVERYTHING };
+  return {
+    conn_id: CONNECTION,
+    lists: { rooms: list },
+    extensions: {
+      to_device: { ...enabled, limit: MESSAGES, ...(since !== undefined && { since }) },
+      e2ee: enabled,
+      account_data: enabled,
+      receipts: enabled,
+      typing: enabled,
+    },
+  };
+}
+
+function isUnknownPosition(error: unknown): boolean {
+  return error instanceof MatrixRequestError && error.errcode === "M_UNKNOWN_POS";
+}

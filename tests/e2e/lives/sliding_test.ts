@@ -1,0 +1,4 @@
+import { tellPolling } from "./polling.ts";
+
+tellPolling("client", "sliding");
+tellPolling("kit", "sliding");
