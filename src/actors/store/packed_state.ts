@@ -115,8 +115,8 @@ export class RoomPacks {
     }
   }
 
-  /** Forgets what a commit has changed: the store may have refused some of it. */
-  committed(mutations: readonly StoreMutation[]): void {
+  /** Forgets the records that mutations change. */
+  changed(mutations: readonly StoreMutation[]): void {
     for (const { key } of mutations) this.#known.delete(nameOf(key));
   }
 

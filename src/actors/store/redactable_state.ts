@@ -166,8 +166,8 @@ export class RedactableState implements RoomState {
     return await this.#state.clear(roomId, limit, mutations);
   }
 
-  committed(mutations: readonly StoreMutation[]): void {
-    this.#state.committed(mutations);
+  changed(mutations: readonly StoreMutation[]): void {
+    this.#state.changed(mutations);
   }
 
   #note(known: Known, roomId: RoomID, events: readonly StoredState[]): void {

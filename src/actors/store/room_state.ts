@@ -39,8 +39,11 @@ export interface RoomState {
   erase(roomId: RoomID, ids: ReadonlySet<EventID | undefined>, mutations: StoreMutation[]): Promise<void>;
   /** Removes a room's state: at most so many records, one at least, and with the last of them the packs. */
   clear(roomId: RoomID, limit: number, mutations: StoreMutation[]): Promise<PrunedRooms>;
-  /** Learns that changes have been committed, but for what the store has refused. */
-  committed(mutations: readonly StoreMutation[]): void;
+  /**
+   * Forgets what mutations change. It is called before they are committed, since a read may come right behind the
+   * commit, and after it, since one may have come before it; the store may have refused some of them.
+   */
+  changed(mutations: readonly StoreMutation[]): void;
 }
 
 /** Of fewer events each gets a record: it costs less to set it. */
@@ -144,8 +147,8 @@ export class StoredRoomState implements RoomState {
     return { removed: pieces.size, isDone: true };
   }
 
-  committed(mutations: readonly StoreMutation[]): void {
-    this.#packs.committed(mutations);
+  changed(mutations: readonly StoreMutation[]): void {
+    this.#packs.changed(mutations);
   }
 
   /** Returns whether there is a record of a room's state. In a first sync none is, of any. */
@@ -204,5 +207,5 @@ export class MemoryRoomState implements RoomState {
   }
 
   /** Changes have taken effect before. */
-  committed(): void {}
+  changed(): void {}
 }

@@ -154,13 +154,14 @@ export class StoreRooms {
   }
 
   /** Marks the rooms of changes that are about to be committed. */
-  committing({ changed }: RoomMutations): void {
+  committing({ mutations, changed }: Pick<RoomMutations, "mutations" | "changed">): void {
+    if (mutations.length > 0) this.#state.changed(mutations);
     for (const roomId of changed) this.#changing.add(roomId);
   }
 
   /** Remembers the records of changes that have been committed. */
   committed({ mutations, records, changed }: Pick<RoomMutations, "mutations" | "records" | "changed">): void {
-    if (mutations.length > 0) this.#state.committed(mutations);
+    if (mutations.length > 0) this.#state.changed(mutations);
     for (const record of records) this.#records.remember(record);
     for (const roomId of changed) this.#changing.delete(roomId);
   }
@@ -206,12 +207,9 @@ export class StoreRooms {
    * wait long. Records stay.
    */
   async prune(leftBefore: number, after?: RoomID): Promise<PruneStep> {
-    const { keys } = this.#writer;
-    const mutations: StoreMutation[] = [];
-    const records: RoomRecord[] = [];
-    const now = this.#clock.now();
-    let removed = 0;
-    let last = after;
+    const [mutations, records]: [StoreMutation[], RoomRecord[]] = [[], []];
+    const [{ keys }, now] = [this.#writer, this.#clock.now()];
+    let [removed, last] = [0, after];
     const page = { after: after && keys.room(after), limit: MAX_REMOVALS };
     const rooms = await this.#writer.list<RoomRecord>(keys.rooms(), page);
     for (const room of rooms) {
@@ -220,7 +218,7 @@ export class StoreRooms {
       if (leftAt !== undefined && leftAt > now) records.push({ ...room, leftAt: now });
       if (leftAt !== undefined && leftAt < leftBefore) {
         if (mutations.length >= MAX_REMOVALS) break; // the next call goes on: the record still has `leftAt`
-        const cleared = await this.#state.clear(record.roomId, MAX_REMOVALS - mutations.length, mutations);
+        const cleared = await this.#state.clear(room.roomId, MAX_REMOVALS - mutations.length, mutations);
         removed += cleared.removed;
         if (!cleared.isDone) break;
         this.#shown.forget(record.roomId, mutations);
@@ -236,6 +234,7 @@ export class StoreRooms {
   async #commit(mutations: StoreMutation[], ...records: (RoomRecord | undefined)[]): Promise<void> {
     const changed = records.filter((record) => record !== undefined);
     for (const record of changed) mutations.push(set(this.#writer.keys.room(record.roomId), record));
+    this.committing({ mutations, changed: [] });
     await this.#writer.commit(mutations);
     this.committed({ mutations, records: changed, changed: [] });
   }

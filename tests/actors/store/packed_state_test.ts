@@ -43,6 +43,18 @@ Deno.test("Pieces of a pack can be removed and replaced, and are gone with the r
   assertEquals([await device.ids(), await kinds(kv)], [[], { room: 1, sync: 1 }]);
 });
 
+Deno.test("A read that comes right behind a commit has what was committed, however soon it comes", async () => {
+  for (let turns = 0; turns < 120; turns++) {
+    await using device = await opened(new CountingStore());
+    await device.commit([topic("$1")]);
+    assertEquals(await device.get("m.room.topic"), "$1");
+    const commit = device.commit([topic("$2")]);
+    for (let turn = 0; turn < turns; turn++) await Promise.resolve();
+    assertEquals(await device.get("m.room.topic"), "$2", `${turns} turns`);
+    await commit;
+  }
+});
+
 Deno.test("State that was read or sent before a room was known stays, in records", async () => {
   const kv = new CountingStore();
   await using device = await opened(kv);
