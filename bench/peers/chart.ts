@@ -26,24 +26,25 @@ export interface Chart {
 }
 
 const COLOURS = ["#2f9e63", "#3b82c4", "#c98a1b"];
-const [WIDTH, LEFT, RIGHT, BAR, GAP, TOP] = [760, 240, 60, 13, 10, 86];
+/** So narrow that a phone shows the smallest letters with 11 pixels. */
+const WIDTH = 400;
+const [LEFT, RIGHT, BAR, NAME, GAP, TOP] = [10, 56, 15, 17, 9, 96];
 
-/** Draws a chart with bars that lie. */
+/** Draws a chart with bars that lie, each group under its name. */
 export function barChart({ title, note, series, groups, label, mark }: Chart): string {
   const most = Math.max(
     mark ?? 0,
     ...groups.flatMap(({ values }) => values.filter((value) => !Number.isNaN(value))),
   );
   const x = (value: number) => LEFT + value / most * (WIDTH - LEFT - RIGHT);
-  const step = series.length * BAR + GAP;
-  const height = TOP + groups.length * step + 10;
+  const step = NAME + series.length * BAR + GAP;
+  const height = TOP + groups.length * step;
   const bars = groups.flatMap(({ name, values }, index) => {
     const y = TOP + index * step;
-    const middle = y + series.length * BAR / 2 + 4;
     return [
-      `<text x="${LEFT - 8}" y="${middle}" text-anchor="end">${escape(name)}</text>`,
+      `<text x="${LEFT}" y="${y + 12}">${escape(name)}</text>`,
       ...values.flatMap((value, at) =>
-        Number.isNaN(value) ? [] : bar(value, y + at * BAR, COLOURS[at] ?? "#888")
+        Number.isNaN(value) ? [] : bar(value, y + NAME + at * BAR, COLOURS[at] ?? "#888")
       ),
     ];
   });
@@ -52,27 +53,29 @@ export function barChart({ title, note, series, groups, label, mark }: Chart): s
     const width = (x(value) - LEFT).toFixed(1);
     return [
       `<rect x="${LEFT}" y="${y}" width="${width}" height="${BAR - 2}" fill="${colour}"/>`,
-      `<text class="small" x="${Number(end) + 4}" y="${y + BAR - 3}">${escape(label(value))}</text>`,
+      `<text x="${Number(end) + 4}" y="${y + BAR - 4}">${escape(label(value))}</text>`,
     ];
   }
   const legend = series.map((name, index) => {
-    const at = LEFT + index * 150;
-    const square = `<rect x="${at}" y="58" width="11" height="11" fill="${COLOURS[index] ?? "#888"}"/>`;
-    return `${square}<text x="${at + 16}" y="68">${escape(name)}</text>`;
+    const at = LEFT + index * 130;
+    const square = `<rect x="${at}" y="70" width="11" height="11" fill="${COLOURS[index] ?? "#888"}"/>`;
+    return `${square}<text x="${at + 16}" y="80">${escape(name)}</text>`;
   });
   const line = mark === undefined
     ? []
-    : [`<line x1="${x(mark)}" x2="${x(mark)}" y1="${TOP - 6}" y2="${height - 10}"/>`];
+    : [`<line x1="${x(mark)}" x2="${x(mark)}" y1="${TOP - 6}" y2="${height - 6}"/>`];
+  const [head = "", ...rest] = title.split(": ");
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" role="img" aria-label="${
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" width="${WIDTH}" height="${height}" role="img" aria-label="${
       escape(title)
     }">`,
-    "<style>text{font:13px sans-serif;fill:#333}.small{font-size:10px}.title{font-size:16px;font-weight:bold}",
+    "<style>text{font:13px sans-serif;fill:#333}.title{font-size:16px;font-weight:bold}",
     ".back{fill:#fff}line{stroke:#888;stroke-dasharray:4 3}",
     "@media(prefers-color-scheme:dark){text{fill:#ddd}.back{fill:#161b22}}</style>",
     `<rect class="back" width="${WIDTH}" height="${height}" rx="6"/>`,
-    `<text class="title" x="10" y="24">${escape(title)}</text>`,
-    `<text class="small" x="10" y="42">${escape(note)}</text>`,
+    `<text class="title" x="${LEFT}" y="22">${escape(head)}</text>`,
+    `<text x="${LEFT}" y="40">${escape(rest.join(": "))}</text>`,
+    `<text x="${LEFT}" y="58">${escape(note)}</text>`,
     ...legend,
     ...line,
     ...bars,

@@ -33,7 +33,7 @@ export function charts({ plain, encrypted }: Measurements, label: string): Recor
       mark: 1,
     }),
     "memory.svg": barChart({
-      title: "Peak memory of the process in MiB, after each job",
+      title: "Peak memory: of the process in MiB, after each job",
       note: label,
       series: SERIES,
       groups: plain.map((standing) => ({

@@ -118,7 +118,7 @@ export default {
     search: { provider: "local" },
     outline: { level: [2, 3] },
     nav: [
-      { text: "Start", link: "/docs/start" },
+      { text: "Get started", link: "/docs/start" },
       { text: "Documentation", link: "/docs/" },
       { text: "Playground", link: "/playground" },
       { text: "API", link: "/api/index.html", target: "_self" },

@@ -1,6 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { buildSite, siteObstacle } from "../../tools/site.ts";
 import { findChromium } from "../../tools/site/chromium.ts";
+import { testLighthouse } from "./lighthouse.ts";
 import { testPlayground } from "./playground.ts";
 import { Browser, type Page } from "./support/browser.ts";
 import { SiteServer } from "./support/site_server.ts";
@@ -20,8 +21,37 @@ const REFERENCE = [
   "/api/~/FindTokens.html",
 ];
 
-/** Between them, each width and each scheme; what axe finds depends on one or the other. */
-const LOOKS = [{ width: 1280, scheme: "light" }, { width: 390, scheme: "dark" }] as const;
+/**
+ * Each width with each scheme. A page's texts are looked at in one width for each scheme, since their colours
+ * do not depend on it; the parts around them, which do, in all.
+ */
+const LOOKS = [
+  { width: 1280, scheme: "light", part: "all" },
+  { width: 1280, scheme: "dark", part: "around" },
+  { width: 390, scheme: "dark", part: "all" },
+  { width: 390, scheme: "light", part: "around" },
+] as const;
+
+/** What axe looks at. */
+const PARTS = {
+  all: "document",
+  around:
+    "{ include: [...document.querySelectorAll('.VPNav, .VPSidebar, .VPLocalNav, .aside, header.site')] }",
+};
+
+/** The smallest letters of each picture on the page that are shown too small, with their size in pixels. */
+const SMALL_LETTERS = `Promise.all(
+  [...document.querySelectorAll("main img[src*='svg']")].map(async (image) => {
+    const host = document.createElement("div");
+    host.attachShadow({ mode: "open" }).innerHTML = await (await fetch(image.src)).text();
+    document.body.append(host);
+    const svg = host.shadowRoot.querySelector("svg");
+    const scale = image.clientWidth / svg.viewBox.baseVal.width;
+    const sizes = [...svg.querySelectorAll("text")].map((text) => scale * parseFloat(getComputedStyle(text).fontSize));
+    host.remove();
+    return { name: image.src, size: Math.min(...sizes) };
+  }),
+).then((pictures) => pictures.filter(({ size }) => size < 11).map(({ name, size }) => name + " has letters of " + size))`;
 
 /** All pages but the reference's. */
 async function pagesIn(path: string): Promise<string[]> {
@@ -38,14 +68,16 @@ interface Violation {
   nodes: { target: string[]; failureSummary: string }[];
 }
 
-/** What axe finds, and whether the page scrolls sideways. */
-async function faults(page: Page): Promise<string[]> {
+/** What axe finds, whether the page scrolls sideways, and which pictures have letters that are too small. */
+async function faults(page: Page, part: keyof typeof PARTS): Promise<string[]> {
   const wide = await page.evaluate<number>("document.documentElement.scrollWidth - innerWidth");
   const violations = await page.evaluate<Violation[]>(
-    "axe.run({ resultTypes: ['violations'] }).then((found) => found.violations)",
+    `axe.run(${PARTS[part]}, { resultTypes: ["violations"] }).then((found) => found.violations)`,
   );
+  const small = await page.evaluate<string[]>(SMALL_LETTERS);
   return [
     ...wide > 0 ? [`is ${wide} pixels too wide`] : [],
+    ...small,
     ...violations.flatMap(({ id, nodes }) =>
       nodes.slice(0, 3).map(({ target, failureSummary }) => `${id}: ${target}: ${failureSummary}`)
     ),
@@ -66,12 +98,13 @@ Deno.test({
     const visit = async (): Promise<void> => {
       const page = await browser.newPage();
       for (const path of paths) {
+        await page.look(LOOKS[0]);
+        await page.open(server.url + path);
+        await page.evaluate(axe);
         for (const look of LOOKS) {
           await page.look(look);
-          await page.open(server.url + path);
-          await page.evaluate(axe);
           const where = `${path}, ${look.width} pixels, ${look.scheme}`;
-          for (const fault of await faults(page)) found.push(`${where}: ${fault}`);
+          for (const fault of await faults(page, look.part)) found.push(`${where}: ${fault}`);
         }
         found.push(...page.errors.splice(0).map((error) => `${path}: ${error}`));
       }
@@ -81,4 +114,6 @@ Deno.test({
   },
 });
 
-testPlayground(folder, program ?? "", { ignore: obstacle !== undefined });
+const options = { ignore: obstacle !== undefined };
+testPlayground(folder, program ?? "", options);
+testLighthouse(folder, program ?? "", options);

@@ -62,7 +62,7 @@ export function dressed(page: string, path: string): string {
   return page
     .replace("<html>", '<html lang="en">')
     .replace(/<title>([^]*?)<\/title>/, (_, title: string) => `<title>${titleOf(title)}</title>`)
-    .replace("</head>", `<link rel="stylesheet" href="${up}site.css"></head>`)
+    .replace("</head>", `${description(specifier)}<link rel="stylesheet" href="${up}site.css"></head>`)
     .replace('<nav id="topnav">', `${siteHead(up, entry)}<nav id="topnav" aria-label="Reference">`)
     .replace(
       BREADCRUMBS,
@@ -82,6 +82,10 @@ export function dressed(page: string, path: string): string {
     .replaceAll(/(?<=from &quot;)(?:[./]*|[a-z/]+)(?=&quot;)/g, specifier);
 }
 
+function description(specifier: string): string {
+  return `<meta name="description" content="The reference of ${specifier}, of Greenroom, the Matrix client SDK for Deno">`;
+}
+
 function titleOf(title: string): string {
   return title.replace(" documentation", "").replace("- default -", `- ${denoJson.name} -`);
 }
@@ -94,7 +98,7 @@ function siteHead(up: string, entry: string): string {
   });
   return `<header class="site"><nav aria-label="Site">
   <a class="home" href="${up}../index.html">Greenroom</a>
-  <a href="${up}../docs/start.html">Start</a>
+  <a href="${up}../docs/start.html">Get started</a>
   <a href="${up}../docs/index.html">Documentation</a>
   <a href="${up}../playground.html">Playground</a>
   <a href="${up}index.html">API</a>
