@@ -94,8 +94,7 @@ export class Bot<C extends Context = Context> extends Composer<C> {
   /**
    * Makes a bot; nothing is sent.
    *
-   * @param options The homeserver and a token, or a user and a password, at the least; or an
-   *   application service; or a client.
+   * @param options A homeserver and a token, or a user and a password, at the least; an appservice; or a client.
    * @throws {ValueError} If an option can't be used.
    */
   constructor(options: (BotOptions & BotOptionHints) | HostedBotOptions | ClientBotOptions) {
@@ -203,8 +202,7 @@ export class Bot<C extends Context = Context> extends Composer<C> {
   }
 
   /**
-   * Makes one sync, for example from cron: handles what is new, and fires reminders and schedules
-   * whose time has come. Where no process keeps running, call it each minute: it keeps reminders to
+   * Makes one sync, for example from cron: handles what is new, and fires reminders and schedules. Where no process keeps running, call it each minute: it keeps reminders to
    * their times, and handles what no wake announces.
    *
    * @param options How long the pass may take: see {@linkcode Client.syncOnce}.
@@ -353,8 +351,7 @@ export class Bot<C extends Context = Context> extends Composer<C> {
   /**
    * A room in which the bot speaks outside of its functions, for a webhook or a timer of your own:
    * in Markdown, encrypted where the room is, as its functions do with `c`. What is called before
-   * the bot has started waits for the start if that is under way; what is called in a function is a
-   * step of it.
+   * the bot has started waits for the start if that is under way; what is called in a function is a step of it.
    *
    * @param room The ID of the room.
    * @param options A thread to speak in.

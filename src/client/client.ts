@@ -139,8 +139,7 @@ export class Client {
    * @param options How the requests are made.
    * @returns The homeserver's address, for `baseUrl`; undefined if the domain does not say (404).
    * @throws {WellKnownError} If the domain can't be asked, or what it says can't be used.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#server-discovery | Server
-   *   discovery}
+   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#server-discovery | Server discovery}
    *
    * @example
    * ```ts
@@ -243,8 +242,7 @@ export class Client {
 
   /**
    * Resolves when the client has been closed. Rejects with an {@linkcode ActorError}, which names
-   * the part and the cause, when it can't go on and has stopped: a dead token, or a store that
-   * failed.
+   * the part and the cause, when it can't go on and has stopped: a dead token, or a store that failed.
    */
   get done(): Promise<void> {
     return this.#life.done;

@@ -38,7 +38,8 @@ import { LoggedRequest, RequestLog, RoomView } from "./views.ts";
 import { DEFAULT_ROOM_VERSION } from "./rooms/mod.ts";
 import { ALL_ROUTES, OAUTH_ROUTES } from "./routes/routes.ts";
 import { ServerState } from "./server/mod.ts";
-import { createUser, type CreateUserOptions, type TestUser } from "./test_user.ts";
+import { createUser, type CreateUserOptions } from "./create_user.ts";
+import type { TestUser } from "./test_user.ts";
 import { HOMESERVER_HINTS } from "./testing_hints.ts";
 import { ACCESS_TOKEN_LIFETIME } from "./users/mod.ts";
 
@@ -53,11 +54,9 @@ export interface ListenOptions {
 const router = new Router(ALL_ROUTES);
 
 /**
- * A Matrix homeserver inside this process, for tests: no network, no permission, no state outside
- * of it.
+ * A Matrix homeserver inside this process, for tests: no network, no permission, no state outside of it.
  *
- * Hand {@link Homeserver.fetch} to a client, or call {@link Homeserver.listen} for one that can't
- * be given a `fetch`.
+ * Hand {@link Homeserver.fetch} to a client, or call {@link Homeserver.listen} for one that takes no `fetch`.
  *
  * @example
  * ```ts

@@ -90,13 +90,9 @@ export type {
   StatusFault,
   TruncateFault,
 } from "./faults.ts";
+export type { CreateUserOptions } from "./create_user.ts";
 export { Homeserver, type ListenOptions } from "./homeserver.ts";
-export {
-  type CreateTestRoomOptions,
-  type CreateUserOptions,
-  TestUser,
-  type TestUserOptions,
-} from "./test_user.ts";
+export { type CreateTestRoomOptions, TestUser, type TestUserOptions } from "./test_user.ts";
 export {
   type AppserviceFetch,
   type HomeserverOptions,

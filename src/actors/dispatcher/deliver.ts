@@ -51,8 +51,7 @@ export interface Started {
   /** The handlers that are still at work. */
   readonly tasks: Task[];
   /**
-   * Deliveries that settled immediately, if they may come again after a crash; undefined: none
-   * comes again.
+   * Deliveries that settled immediately, if they may come again after a crash; undefined: none comes again.
    */
   readonly settled?: NamedDelivery[];
   /** Names of deliveries to leave out, beside those that an earlier process has settled. */
@@ -107,8 +106,7 @@ export class Deliverer {
   }
 
   /**
-   * Has deliveries left out that an earlier process has seen to, in place of those that were
-   * before.
+   * Has deliveries left out that an earlier process has seen to, in place of those that were before.
    */
   leaveOut(names: Iterable<string>): void {
     this.#settledBefore = new Set(names);
@@ -279,8 +277,7 @@ export class Deliverer {
   }
 
   /**
-   * Returns whether a handler must not begin any more: another process calls it, after those that were cut
-   * off.
+   * Returns whether a handler must not begin any more: another process calls it, after those that were cut off.
    */
   #isLate(scope: DeliveryScope | undefined): boolean {
     return scope !== undefined && (!this.#records || (this.#hasCutOff && this.#options.isOver()));

@@ -223,8 +223,7 @@ export class HTTPAPI {
   }
 
   /**
-   * Reaches any endpoint, with everything the operations have: authorisation, retries, bounds and
-   * errors.
+   * Reaches any endpoint, with everything the operations have: authorisation, retries, bounds and errors.
    *
    * @param method The HTTP method.
    * @param path The path below the homeserver's address; `{name}` takes the parameter of that name

@@ -6,7 +6,7 @@
  * @module
  */
 
-import { isEventId, isUserId, ValueError } from "../../../mod.ts";
+import { ValueError } from "../../../mod.ts";
 import type {
   ContentURI,
   EncryptedFile,
@@ -18,51 +18,23 @@ import type {
 } from "../../../types.ts";
 import { hintAt, type Hints } from "../../errors/hints.ts";
 import { checkOptions } from "../../errors/known_names.ts";
-import { type Arguments, type Command, usageOf } from "../commands/commands.ts";
+import { type Command, usageOf } from "../commands/commands.ts";
 import type { Kit } from "../kit.ts";
 import { checkQueries, fullQuery, type Query, type Run, type Scene, type Update } from "../run/mod.ts";
-import { memberOf, textOf } from "../text/mod.ts";
 import { EVENT_HINTS } from "./context_hints.ts";
+import {
+  CALL,
+  COMMAND,
+  fileOf,
+  type Found,
+  mentionedIn,
+  type MessageFile,
+  type Reaction,
+  reactionOf,
+  SAY_FAILED,
+} from "./event_parts.ts";
 import { RoomContext } from "./room_context.ts";
 import type { WriteOptions } from "./writing.ts";
-
-// What the kit alone calls of a context is named by symbols, so that no editor offers it.
-
-/** The command that the message is. */
-export const COMMAND: unique symbol = Symbol("command");
-/** Calls the function of the command. */
-export const CALL: unique symbol = Symbol("call");
-/** Tells the user that the command has failed. */
-export const SAY_FAILED: unique symbol = Symbol("sayFailed");
-
-/** What a command was found to be. */
-export interface Found {
-  readonly command: Command;
-  /** Its arguments, or what is wrong with them. */
-  readonly given: Arguments;
-  /** Whether the command was reached: no function before it took the message for itself. */
-  isReached?: boolean;
-  /** Whether its function has failed. */
-  hasFailed?: boolean;
-}
-
-/** A reaction, as {@linkcode Context.reaction} has it. */
-export interface Reaction {
-  /** The reaction itself, an emoji mostly. */
-  readonly key: string;
-  /** What somebody reacts to. */
-  readonly eventId: EventID;
-}
-
-/** The file of a message, as {@linkcode Context.file} has it. */
-export interface MessageFile {
-  /** Its name; the text of the message if it has no name of its own. */
-  readonly name: string;
-  /** Its media type; undefined if the sender does not say. */
-  readonly mimeType: string | undefined;
-  /** Its size in bytes; undefined if the sender does not say. */
-  readonly size: number | undefined;
-}
 
 /** Options of {@linkcode EventContext.download}. */
 export interface DownloadFileOptions {
@@ -92,8 +64,7 @@ export class EventContext<E extends MatrixEvent = MatrixEvent, Arguments = unkno
   /** The ID of the event that this one replies to; undefined if it is no reply. */
   readonly replyTo: EventID | undefined;
   /**
-   * The match of the regular expression of {@linkcode Composer.hears}, with its groups; null if
-   * there was none.
+   * The match of the regular expression of {@linkcode Composer.hears}, with its groups; null if there was none.
    */
   match: RegExpExecArray | null = null;
   /** @internal The command that the message is. */
@@ -136,10 +107,7 @@ export class EventContext<E extends MatrixEvent = MatrixEvent, Arguments = unkno
    * ```
    */
   get reaction(): Reaction | undefined {
-    if (!this.is("reaction")) return undefined;
-    const relation = memberOf(this.event.content, "m.relates_to");
-    const [key, eventId] = [textOf(memberOf(relation, "key")), textOf(memberOf(relation, "event_id"))];
-    return key === undefined || !isEventId(eventId) ? undefined : { key, eventId };
+    return this.is("reaction") ? reactionOf(this.event.content) : undefined;
   }
 
   /**
@@ -157,20 +125,12 @@ export class EventContext<E extends MatrixEvent = MatrixEvent, Arguments = unkno
    * ```
    */
   get file(): MessageFile | undefined {
-    const { url, file, filename, body, info } = this.event.content as Partial<Record<string, unknown>>;
-    if (file === undefined && url === undefined) return undefined;
-    const size = memberOf(info, "size");
-    return {
-      name: textOf(filename) ?? textOf(body) ?? "",
-      mimeType: textOf(memberOf(info, "mimetype")),
-      size: typeof size === "number" ? size : undefined,
-    };
+    return fileOf(this.event.content);
   }
 
   /** The users whom the message mentions, as its sender's client says; none where it does not say. */
   get mentions(): readonly UserID[] {
-    const users = memberOf(memberOf(this.event.content, "m.mentions"), "user_ids");
-    return Array.isArray(users) ? users.filter(isUserId) : [];
+    return mentionedIn(this.event.content);
   }
 
   /** The arguments of the command, by name; undefined if the event is no command. */
@@ -326,8 +286,7 @@ export class EventContext<E extends MatrixEvent = MatrixEvent, Arguments = unkno
   }
 
   /**
-   * Accepts an invitation: joins its room. Set `autoJoin: false` to decide about invitations
-   * yourself.
+   * Accepts an invitation: joins its room. Set `autoJoin: false` to decide about invitations yourself.
    *
    * @throws {MatrixRequestError} If the homeserver refuses.
    *

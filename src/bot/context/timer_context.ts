@@ -210,10 +210,7 @@ export interface TimerContext {
   /** The bot's client. */
   readonly client: Client;
 
-  /**
-   * Aborts when the handler's time is over, or the bot stops. Pass it to requests and other long
-   * work.
-   */
+  /** Aborts when the handler's time is over, or the bot stops. Pass it to requests and other long work. */
   get signal(): AbortSignal;
 
   /** The logger of the bot. */
@@ -286,8 +283,7 @@ export interface TimerContext {
   /**
    * Locks a session for this handler, and returns its state to be changed. No other handler has it
    * until this one has ended. Then the changes are committed together with the record that the event
-   * was handled. A handler that asks a question releases its sessions: take them again after the
-   * answer.
+   * was handled. A handler that asks a question releases its sessions: take them again after the answer.
    *
    * @param definition The definition of the session.
    * @param key The key of the session. Default: the key of the event, as `definition.per` says.
