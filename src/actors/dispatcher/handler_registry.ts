@@ -1,5 +1,6 @@
 /**
- * The handlers of a client, by the types of event that they handle.
+ * The handlers of a client, by the types of event that they handle. Over 300 lines because the options of handlers
+ * are described here.
  *
  * @module
  */
@@ -101,30 +102,36 @@ export interface HandlerEntry {
   readonly queues: Map<string, Promise<unknown>>;
 }
 
+type Change = (entries: readonly HandlerEntry[]) => readonly HandlerEntry[];
+
 const NONE: readonly HandlerEntry[] = [];
 const NAME = /^[\w-]{1,50}$/;
 
 /** The handlers of one client. A change takes effect with the next event. */
 export class HandlerRegistry {
   readonly #byType = new Map<string, Map<EventClass, readonly HandlerEntry[]>>();
-  #forAll: readonly HandlerEntry[] = NONE;
+  /** The handlers of all events but internal ones. */
+  forAll: readonly HandlerEntry[] = NONE;
   /** What {@link HandlerRegistry.wanting} has put together since the last change. */
   readonly #wanting = new Map<string, Map<EventClass, readonly HandlerEntry[]>>();
   /** How many handlers of a type have been added that are alike. */
   readonly #added = new Map<string, number>();
-  /** Whether the next sync request has to wait for any of them. */
-  waits = false;
-  /** Whether any of them wants history. */
-  wantsHistory = false;
+  /** How many handlers the next sync request has to wait for, and how many want history. */
+  readonly #counts = { waitSync: 0, history: 0 };
 
-  /** The handlers of all events but internal ones. */
-  get forAll(): readonly HandlerEntry[] {
-    return this.#forAll;
+  /** Whether the next sync request has to wait for any of them. */
+  get waits(): boolean {
+    return this.#counts.waitSync > 0;
+  }
+
+  /** Whether any of them wants history. */
+  get wantsHistory(): boolean {
+    return this.#counts.history > 0;
   }
 
   /** Whether there are no handlers. */
   get isEmpty(): boolean {
-    return this.#forAll.length === 0 && this.#byType.size === 0;
+    return this.forAll.length === 0 && this.#byType.size === 0;
   }
 
   /** Returns whether there are handlers of a type, in whatever class. */
@@ -145,12 +152,12 @@ export class HandlerRegistry {
    * event.
    */
   wanting(eventClass: EventClass, type: string): readonly HandlerEntry[] {
-    if (this.#byType.size === 0) return this.#forAll; // nothing to look up
+    if (this.#byType.size === 0) return this.forAll; // nothing to look up
     const known = this.#wanting.get(type)?.get(eventClass);
     if (known !== undefined) return known;
-    if (!this.has(type)) return this.#forAll; // not cached: a server can make up any number of types
+    if (!this.has(type)) return this.forAll; // not cached: a server can make up any number of types
     const byClass = this.#wanting.get(type) ?? new Map<EventClass, readonly HandlerEntry[]>();
-    const entries = [...this.#forAll, ...this.typed(eventClass, type)];
+    const entries = [...this.forAll, ...this.typed(eventClass, type)];
     this.#wanting.set(type, byClass.set(eventClass, entries));
     return entries;
   }
@@ -240,22 +247,22 @@ export class HandlerRegistry {
   }
 
   /** Replaces the list of handlers: a delivery that is under way goes on with the old one. */
-  #change(
-    type: EventType | undefined,
-    change: (entries: readonly HandlerEntry[]) => readonly HandlerEntry[],
-  ): void {
-    if (type === undefined) this.#forAll = change(this.#forAll);
-    else this.#changeTyped(type, change);
+  #change(type: EventType | undefined, change: Change): void {
+    if (type === undefined) this.forAll = this.#counted(this.forAll, change);
+    else this.#changeTyped(type, (entries) => this.#counted(entries, change));
     this.#wanting.clear();
-    const entries = [this.#forAll, ...this.#byType.values().flatMap((types) => types.values())].flat();
-    this.waits = entries.some(({ waitSync }) => waitSync);
-    this.wantsHistory = entries.some(({ history }) => history);
   }
 
-  #changeTyped(
-    type: EventType,
-    change: (entries: readonly HandlerEntry[]) => readonly HandlerEntry[],
-  ): void {
+  #counted(entries: readonly HandlerEntry[], change: Change): readonly HandlerEntry[] {
+    const changed = change(entries);
+    for (const option of ["waitSync", "history"] as const) {
+      const count = (list: readonly HandlerEntry[]) => list.filter((entry) => entry[option]).length;
+      this.#counts[option] += count(changed) - count(entries);
+    }
+    return changed;
+  }
+
+  #changeTyped(type: EventType, change: Change): void {
     const name = typeof type === "string" || isJsonObject(type) ? typeName(type) : undefined;
     if (typeof name !== "string" || name === "") {
       throw new ValueError(

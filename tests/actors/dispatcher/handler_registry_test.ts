@@ -207,3 +207,20 @@ Deno.test("HandlerRegistry.typed() adds those of any class, except to Greenroom'
     registry.typed(eventClass, "com.example.any").map(({ handler }) => handler);
   assertEquals([typed("state"), typed("unknown"), typed("internal")], [[first], [first], [second]]);
 });
+
+Deno.test("HandlerRegistry says whether any handler is waited for or wants history, also once they have changed", () => {
+  const registry = new HandlerRegistry();
+  const says = () => [registry.waits, registry.wantsHistory];
+  registry.add("m.room.name", first, { waitSync: true });
+  registry.add(undefined, second, { history: true });
+  assertEquals(says(), [true, true]);
+  registry.add("m.room.name", first, { history: true });
+  registry.remove(undefined, second);
+  assertEquals(says(), [false, true]);
+  registry.add("m.room.topic", first, { waitSync: true });
+  registry.remove("m.room.name", first);
+  assertEquals(says(), [true, false]);
+  registry.remove("m.room.topic", second); // it is none of them
+  registry.remove("m.room.topic", first);
+  assertEquals(says(), [false, false]);
+});
