@@ -269,6 +269,34 @@ export class TestUser {
   }
 
   /**
+   * Waits until a user is in a room: what is said to a bot before it has joined is history, which it does not answer.
+   *
+   * @param roomId The room.
+   * @param userId The user who is to join.
+   * @throws {ExpectationError} If that does not happen within five seconds of the homeserver's clock.
+   *
+   * @example
+   * ```ts
+   * import { Homeserver } from "@greenroom/matrix/testing";
+   *
+   * await using homeserver = new Homeserver();
+   * const [alice, bob] = [homeserver.createUser("alice"), homeserver.createUser("bob")];
+   * const room = await alice.createRoom({ invite: [bob.userId] });
+   * const joining = bob.joinRoom(room);
+   * await alice.waitForJoin(room, bob.userId);
+   * await joining;
+   * ```
+   */
+  async waitForJoin(roomId: RoomID, userId: UserID): Promise<void> {
+    const end = this.#home.now() + PATIENCE;
+    while (this.#home.room(roomId).membership(userId) !== "join") {
+      const left = end - this.#home.now();
+      if (left <= 0) throw new ExpectationError(`${userId} was to join ${roomId}, and has not`);
+      await this.#home.wait(this.userId, left);
+    }
+  }
+
+  /**
    * Waits for the next message of others in a room: after this user's latest, and after those that this user
    * was given by this.
    *
@@ -304,7 +332,10 @@ export class TestUser {
       }
       const left = end - this.#home.now();
       if (left <= 0) {
-        throw new ExpectationError(`${this.userId} was to get a message in ${roomId}, and none has come`);
+        throw new ExpectationError(
+          `${this.userId} was to get a message in ${roomId}, and none has come; was who answers in the room when it was asked? ` +
+            "waitForJoin(roomId, userId) waits for that",
+        );
       }
       await this.#home.wait(this.userId, left);
     }

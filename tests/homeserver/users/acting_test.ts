@@ -8,8 +8,6 @@ Deno.test("Users of a homeserver talk with a bot, and read its answers one after
   const [alice, bob] = [homeserver.createUser("alice"), homeserver.createUser("bob")];
   const user = homeserver.createUser("bot");
   await using bot = new Bot({ ...user.clientOptions, log: false });
-  const joined = Promise.withResolvers<void>();
-  bot.on("invite", () => joined.resolve());
   bot.command("ping", async (c) => {
     await c.reply("pong");
     const id = await c.send("pang");
@@ -24,7 +22,7 @@ Deno.test("Users of a homeserver talk with a bot, and read its answers one after
   assertEquals(await bob.joinRoom(room), room);
   await bob.sendMessage(room, "Hello!");
   assertEquals((await alice.nextMessage(room)).text, "Hello!");
-  await joined.promise;
+  await alice.waitForJoin(room, user.userId);
   const id = await alice.sendMessage(room, "!ping");
   const pong = await alice.nextMessage(room);
   assertEquals([pong.text, pong.sender, pong.replyTo], ["pong", user.userId, id]);
@@ -50,9 +48,15 @@ Deno.test("A user waits for a message as long as five seconds of the homeserver'
   const coming = alice.nextMessage(room);
   await bob.sendMessage(room, { msgtype: "m.emote", body: "waves" });
   assertEquals((await coming).content.msgtype, "m.emote");
+  const absent = assertRejects(
+    () => alice.waitForJoin(room, "@carol:localhost"),
+    ExpectationError,
+    "and has not",
+  );
   const none = assertRejects(() => alice.nextMessage(room), ExpectationError, "none has come");
   await clock.tick(5_000);
   await none;
+  await absent;
   await assertRejects(() => bob.inviteUser(room, "@nobody" as "@a:b"), ValueError, "as @bob:localhost");
   await assertRejects(() => alice.createRoom({ invitees: [] } as never), ValueError, "no option invitees");
 });
