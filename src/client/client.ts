@@ -3983,7 +3983,7 @@ export interface Client
   getMutualRooms(userId: UserID, options?: RequestOptions): Promise<RoomID[]>;
 
   /**
-   * Returns whether the user follows a thread.
+   * Says whether the user follows a thread.
    *
    * @param roomId The room.
    * @param threadId The event that the thread begins with.

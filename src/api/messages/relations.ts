@@ -201,7 +201,7 @@ export interface SetThreadSubscriptionOptions extends RequestOptions {
  */
 export interface ThreadSubscriptionsAPI {
   /**
-   * Returns whether the user follows a thread.
+   * Says whether the user follows a thread.
    *
    * @param roomId The room.
    * @param threadId The event that the thread begins with.

@@ -92,7 +92,7 @@ export class RoomSender {
 
   /** Tries at once what waits for its next try. */
   hurry(): void {
-    if (this.#wait === undefined) return;
+    if (this.#wait?.signal.aborted !== false) return;
     this.#rest = Promise.withResolvers();
     this.#wait.abort();
   }

@@ -92,7 +92,7 @@ export class Serving {
   }
 
   /**
-   * Returns whether this process is of use: if it has ended, another should take its place. If the last
+   * Answers whether this process is of use: if it has ended, another should take its place. If the last
    * pass could not reach the homeserver or the store, another process could not either.
    */
   #health(): Response {

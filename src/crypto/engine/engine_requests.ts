@@ -243,7 +243,7 @@ export class EngineRequests {
     return [...this.#underway.values()].some(({ kind }) => kind === wanted);
   }
 
-  /** Returns whether the own signature is on the server is what that shows next. */
+  /** Ends an upload of signatures; the next answer with keys shows whether the own one is on the server. */
   #signaturesEnded(
     tx: Transaction,
     { due, hasOwn }: Extract<Underway, { kind: "signaturesUpload" }>,
@@ -347,7 +347,7 @@ export class EngineRequests {
     return { recovered, alarms, conflict, more };
   }
 
-  /** Returns whether the server has the same keys of this device. */
+  /** Compares the keys that the server has of this device with its own. */
   #compareOwn(
     tx: Transaction,
     shown: JsonObject | "missing",

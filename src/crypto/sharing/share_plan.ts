@@ -139,7 +139,7 @@ function retryIn({ clock }: Pick<CryptoContext, "clock">, { at }: { readonly at:
 }
 
 /**
- * Returns whether users or devices have the key that are not in the room any more, or not at all; or that
+ * Finds users or devices that have the key and are not in the room any more, or not at all; or that this
  * is not known, since records were removed.
  */
 async function findGone(

@@ -105,7 +105,7 @@ export function identityFinding({ shown }: Pick<OwnIdentityState, "shown">): Cry
   };
 }
 
-/** Returns whether the private keys are at hand; nothing if there is no identity. */
+/** Finds out whether the private keys are at hand; nothing if there is no identity. */
 export function privateKeysFinding(
   { shown, keys }: Pick<OwnIdentityState, "shown" | "keys">,
 ): CryptoFinding[] {
@@ -278,7 +278,7 @@ export function backupFinding(
   };
 }
 
-/** Returns whether others find one-time keys. */
+/** Finds out whether others get one-time keys. */
 export function oneTimeKeysFinding(count: number = 0): CryptoFinding {
   const facts = { count };
   if (count >= FEW_KEYS) {
@@ -300,7 +300,7 @@ export function oneTimeKeysFinding(count: number = 0): CryptoFinding {
   };
 }
 
-/** Returns whether others find a fallback key. */
+/** Finds out whether others get a fallback key. */
 export function fallbackFinding(hasFallback: boolean): CryptoFinding {
   if (hasFallback) {
     const message = "The server has a fallback key of this device.";
@@ -317,7 +317,7 @@ export function fallbackFinding(hasFallback: boolean): CryptoFinding {
 }
 
 /**
- * Returns whether the clocks agree; nothing if the server does not say its time.
+ * Finds out whether the clocks agree; nothing if the server does not say its time.
  *
  * @param skew How far the server's is ahead, in milliseconds; undefined: it does not say.
  */
