@@ -3,6 +3,8 @@
  * come to an end, each answer was taken for one question, each reminder was said, each text that grew
  * is whole, sessions have no gaps, and nothing is left of what is over.
  *
+ * Over 300 lines because its judgements share what was said in a room.
+ *
  * @module
  */
 
@@ -150,11 +152,20 @@ class RoomJudge {
     if (first === undefined) return this.#violate(`"${text}" was not answered`);
     if (name === "order" || name === "survey") this.#judgeConversation(name, number);
     if (name === "tell") this.#judgeStream(number, first);
+    if (name === "later") this.#judgeLater(number, first);
     if (name === "remind" && this.#find(`reminded of ${number}`) === undefined) {
       if (!this.#hasFailed(`reminded of ${number}`) && !this.#kit.isSkewed) {
         this.#violate(`it did not remind of ${number}`);
       }
     }
+  }
+
+  /** What was set for later was said, unless the bot could not speak there any more. */
+  #judgeLater(number: number, { at }: Shown): void {
+    const isSaid = this.#find(`said of ${number}`) !== undefined || this.#hasFailed(`said of ${number}`);
+    const { now } = this.#world.timeline;
+    if (isSaid || this.#kit.isSkewed || !this.#memberships.joined(this.#bot.userId, at, now)) return;
+    this.#violate(`it did not say what was set by ${number}`);
   }
 
   #judgeConversation(name: "order" | "survey", number: number): void {

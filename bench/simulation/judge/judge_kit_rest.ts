@@ -15,7 +15,7 @@ const PATIENCE = 1_800_000;
 /** How soon the next event of a room ends what waits for it, in milliseconds. */
 const SOON = 120_000;
 /** What is kept of the kit, and how many records of it there may be when nothing is pending. */
-const KEPT = ["bot.conversations", "bot.waits", "bot.timers"];
+const KEPT = ["bot.conversations", "bot.waits", "bot.timers", "bot.later"];
 
 /**
  * Nothing is left of what is over. By a clock that was wrong, something may be due in days. A question that was

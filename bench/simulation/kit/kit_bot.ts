@@ -2,6 +2,8 @@
  * A bot of the kit in a process: the functions that an author has added, and the client of it as the
  * world uses it.
  *
+ * Over 300 lines because what an author adds to a bot stands in one place.
+ *
  * @module
  */
 
@@ -126,7 +128,11 @@ function watchSends(client: Client, { device, world }: KitPlace): void {
     const isEdit = content["m.relates_to"]?.rel_type === "m.replace";
     device.knownAt.getOrInsert(`${isEdit ? "* " : ""}${content.body}`, device.seen);
     device.kit?.putAt.set(String(content.body), world.timeline.now);
-    return send(room, content, options);
+    const sent = send(room, content, options);
+    if (String(content.body).startsWith("said of ")) { // no function awaits it
+      sent.catch((error) => isCutOff(error) || device.kit?.failed.set(String(content.body), describe(error)));
+    }
+    return sent;
   };
   const join = client.joinRoom.bind(client);
   client.joinRoom = (room, options) =>
@@ -252,6 +258,13 @@ function teachKit(bot: Bot, { device, process, world, pace }: KitPlace): void {
       const due = clock.now() + REMINDER + (number % 4) * LATER_REMINDER;
       await c.remind(new Date(due), { name: "told", data: { number, due } });
       await c.reply(`noted of ${number}`);
+    });
+  });
+  bot.command("later [text...]", (c) => {
+    const number = numberOf(c.text);
+    return attempt(`later of ${number}`, async () => {
+      await c.later({ in: REMINDER + (number % 4) * LATER_REMINDER }, `said of ${number}`);
+      await c.reply(`set of ${number}`);
     });
   });
   bot.reminder("told", (c) => {

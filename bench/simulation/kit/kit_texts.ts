@@ -6,7 +6,13 @@
  */
 
 /** What people can ask for, and what a bot answers first. */
-export const COMMANDS = { order: "what", survey: "any", tell: "told", remind: "noted" } as const;
+export const COMMANDS = {
+  order: "what",
+  survey: "any",
+  tell: "told",
+  remind: "noted",
+  later: "set",
+} as const;
 
 /** A command's name. */
 export type CommandName = keyof typeof COMMANDS;
