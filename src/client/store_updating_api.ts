@@ -21,7 +21,13 @@ import { isJsonObject, isShallow, type JsonObject } from "../types/json.ts";
 import { isEvent, isState } from "../types/checks/event_check.ts";
 import type { CryptoHolder } from "../actors/crypto/crypto.ts";
 import type { CryptoMachine } from "../encryption/encryption.ts";
-import { initialStateOf, type MembershipAPI, type RoomExtrasAPI, type RoomsAPI } from "../api/rooms/rooms.ts";
+import {
+  initialStateOf,
+  isRoomEncryption,
+  type MembershipAPI,
+  type RoomExtrasAPI,
+  type RoomsAPI,
+} from "../api/rooms/rooms.ts";
 
 /** How long a profile is waited for, in milliseconds: it is a courtesy, and a ban is none. */
 const PATIENCE = 5_000;
@@ -214,7 +220,7 @@ export function notingEncryption(
   };
   return {
     async createRoom(options = {}) {
-      const encryption = encryptionIn(initialStateOf(options) ?? options.customRequestFields?.initial_state);
+      const encryption = encryptionIn(initialStateOf(options));
       const roomId = await api.createRoom(options);
       await noted(roomId, () => note(roomId, encryption));
       return roomId;
@@ -231,12 +237,9 @@ export function notingEncryption(
  * The content of the `m.room.encryption` that a room begins with, as it is sent; undefined if there
  * is none.
  */
-function encryptionIn(state: unknown): JsonObject | undefined {
-  const events: unknown = Array.isArray(state) ? JSON.parse(JSON.stringify(state)) : [];
-  const found = (events as unknown[]).find((event) =>
-    isJsonObject(event) && event.type === "m.room.encryption" && (event.state_key ?? "") === ""
-  );
-  const content = isJsonObject(found) ? found.content : undefined;
+function encryptionIn(state: readonly unknown[]): JsonObject | undefined {
+  const events: unknown[] = JSON.parse(JSON.stringify(state));
+  const content = events.find(isRoomEncryption)?.content;
   return isJsonObject(content) ? content : undefined;
 }
 

@@ -360,7 +360,11 @@ export function accountAPI(session: Session): AccountAPI {
       }
     },
     async isRegistrationTokenValid(token, options) {
-      if (!token) throw new ValueError("Cannot isRegistrationTokenValid: the token is empty");
+      if (!token) {
+        throw new ValueError(
+          "Cannot say whether a registration token is valid: it is empty; give the token as text",
+        );
+      }
       return await http[CALL](tokenValidity, { path: {}, query: { token } }, options);
     },
     changePassword(newPassword, { logoutDevices = true, ...options } = {}) {

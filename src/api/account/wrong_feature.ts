@@ -6,11 +6,23 @@
 
 import { ValueError } from "../../errors/matrix_error.ts";
 
-/** Features of proposals by number, where `/versions` has another name for them than `org.matrix.msc` and that. */
+/** The features that `ServerFeature` names, by the numbers of their proposals. */
 const FEATURES: Readonly<Record<string, string>> = {
-  ...{ 2666: "uk.half-shot.msc2666.query_mutual_rooms.stable", 2815: "fi.mau.msc2815" },
-  ...{ 3575: "org.matrix.simplified_msc3575", 3916: "org.matrix.msc3916.stable" },
-  ...{ 4133: "uk.tcpip.msc4133.stable", 4169: "com.beeper.msc4169", 4380: "org.matrix.msc4380.stable" },
+  2666: "uk.half-shot.msc2666.query_mutual_rooms.stable",
+  2815: "fi.mau.msc2815",
+  3391: "org.matrix.msc3391",
+  3575: "org.matrix.simplified_msc3575",
+  3881: "org.matrix.msc3881",
+  3916: "org.matrix.msc3916.stable",
+  4133: "uk.tcpip.msc4133.stable",
+  4140: "org.matrix.msc4140",
+  4155: "org.matrix.msc4155",
+  4169: "com.beeper.msc4169",
+  4186: "org.matrix.simplified_msc3575",
+  4306: "org.matrix.msc4306",
+  4323: "uk.timedout.msc4323",
+  4354: "org.matrix.msc4354",
+  4380: "org.matrix.msc4380.stable",
 };
 
 /** The error for what is neither a version nor the name of a feature. */
@@ -29,7 +41,7 @@ function mistakeOf(feature: unknown): string {
   if (version !== null) return `${given} is no version; write "v${version[1]}"`;
   if (/^\s*v\d+\s*$/i.test(feature)) return `${given} is no version; a version is like "v1.11"`;
   const msc = /^\s*(?:msc)?[-_ ]?(\d{4})\s*$/i.exec(feature)?.[1];
-  const name = msc === undefined ? undefined : FEATURES[msc] ?? `org.matrix.msc${msc}`;
+  const name = msc === undefined ? undefined : FEATURES[msc];
   const mend = name === undefined ? 'one is like "org.matrix.msc4140"' : `write "${name}"`;
   return `${given} is no name of a feature; ${mend}: client.versions() has them in unstable_features`;
 }

@@ -1,6 +1,8 @@
 /**
  * Creating rooms, and listing the own ones and those of a space.
  *
+ * Over 300 lines because most of it is the documentation of what applications see.
+ *
  * @see {@link https://spec.matrix.org/v1.16/client-server-api/#creation | Creation of rooms}
  * @see {@link https://spec.matrix.org/v1.16/client-server-api/#spaces | Spaces}
  * @module
@@ -18,7 +20,7 @@ import {
 import { ValueError } from "../../errors/matrix_error.ts";
 import { EncryptionAlgorithm, RoomCreatePreset, RoomDirectoryVisibility } from "../../types/enums.ts";
 import type { RoomID, UserID } from "../../types/ids.ts";
-import type { JsonObject } from "../../types/json.ts";
+import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import type { RoomPowerLevelsContent } from "../../types/content/room_state_content.ts";
 import type { InitialStateEvent } from "../../types/events/room_records.ts";
 import { checkIdentifier } from "../../types/identifiers.ts";
@@ -98,7 +100,7 @@ export interface CreateRoomOptions extends RequestOptions {
   /** Users to invite, by the name that Matrix has for `invitees`. Default: none. */
   invite?: readonly UserID[];
   /**
-   * Whether the room is encrypted from its first message on, for good. What `initialState` says of
+   * Whether the room is encrypted from its first message on, for good. What its initial state says of
    * `m.room.encryption` goes before it. Default: as the homeserver has it, mostly not.
    */
   encrypted?: boolean;
@@ -127,7 +129,8 @@ export interface RoomsAPI {
    * @throws {UnsupportedRoomVersionError} If the server does not know the room version.
    * @throws {InvalidRoomStateError} If the initial state or the power levels make no valid room.
    * @throws {ServiceResponseError} If the answer names no room.
-   * @throws {ValueError} If an invitee is no user ID, or the alias's local part is more than that.
+   * @throws {ValueError} If an invitee is no user ID, the alias's local part is more than that, or `encrypted` is no
+   *   boolean.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3createroom | POST /createRoom}
    * @example
    * ```ts
@@ -203,7 +206,7 @@ export function roomsAPI({ http }: Session): RoomsAPI {
           name,
           topic,
           invite: invitees,
-          initial_state: initialStateOf({ encrypted, initialState }),
+          initial_state: initialStateOf({ encrypted, initialState, customRequestFields }),
           room_version: roomVersion,
           creation_content: creationContent && creation,
           power_level_content_override: powerLevelContentOverride,
@@ -217,11 +220,19 @@ export function roomsAPI({ http }: Session): RoomsAPI {
 
 /** The state that a room starts from, with its encryption if that is asked for and not in it. */
 export function initialStateOf(
-  { encrypted, initialState }: Pick<CreateRoomOptions, "encrypted" | "initialState">,
-): CreateRoomOptions["initialState"] {
-  const isSaid = initialState?.some(({ type }) => type === "m.room.encryption");
-  if (encrypted !== true || isSaid) return initialState;
-  return [...initialState ?? [], ENCRYPTION];
+  { encrypted, initialState, customRequestFields: custom }: CreateRoomOptions,
+): readonly unknown[] {
+  if (encrypted !== undefined && typeof encrypted !== "boolean") {
+    throw new ValueError("Cannot create a room: encrypted must be true or false");
+  }
+  const customState: unknown = custom?.initial_state;
+  const state = initialState?.length || !Array.isArray(customState) ? initialState ?? [] : customState;
+  return !encrypted || state.some(isRoomEncryption) ? state : [...state, ENCRYPTION];
+}
+
+/** Whether an event encrypts the room: under another key than the empty one, it does nothing. */
+export function isRoomEncryption(event: unknown): event is JsonObject {
+  return isJsonObject(event) && event.type === "m.room.encryption" && (event.state_key ?? "") === "";
 }
 
 const ENCRYPTION = { type: "m.room.encryption", content: { algorithm: EncryptionAlgorithm.MEGOLM_V1 } };

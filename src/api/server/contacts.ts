@@ -157,7 +157,16 @@ export function serverContactsAPI(session: Session): ServerContactsAPI {
       (send) => encryptedOnly(send, which.operation),
     );
     try {
-      return await http[CALL](which, { path: {} }, options);
+      // Whom the client acts as, the query and the headers are for the homeserver alone.
+      const {
+        asUserId: _user,
+        asDeviceId: _device,
+        query: _query,
+        headers: _headers,
+        timestamp: _time,
+        ...own
+      } = options ?? {};
+      return await http[CALL](which, { path: {} }, own);
     } catch (error) {
       if (error instanceof MatrixRequestError && error.status === 404) return undefined;
       throw error;

@@ -122,3 +122,35 @@ Deno.test("getJoinedRooms() hands out the rooms, and rejects an answer without a
   const broken = scripted({ [path]: { joined_rooms: "!a" } });
   await assertRejects(() => roomsAPI(broken.session).getJoinedRooms(), ServiceResponseError, "joined_rooms");
 });
+
+Deno.test("createRoom() refuses an encrypted that is neither true nor false, and asks nothing", async () => {
+  for (const encrypted of ["true", "false", 1, null]) {
+    const { session, requests } = scripted({ [CREATE]: { room_id: "!new" } });
+    await assertRejects(
+      () => roomsAPI(session).createRoom({ encrypted: encrypted as never }),
+      ValueError,
+      "encrypted must be true or false",
+    );
+    assertEquals(requests, []);
+  }
+});
+
+Deno.test("createRoom() adds encryption to what the room starts from, unless that encrypts it", async () => {
+  const algorithm = "m.megolm.v1.aes-sha2";
+  const added = { type: "m.room.encryption", content: { algorithm } };
+  const elsewhere = { ...added, state_key: "x" };
+  const own = { ...added, content: { algorithm, rotation_period_msgs: 5 } };
+  const custom = { type: "org.example.custom", content: {} };
+  const cases = [
+    [{ initialState: [elsewhere] }, [elsewhere, added]],
+    [{ initialState: [own] }, [own]],
+    [{ customRequestFields: { initial_state: [custom] } }, [custom, added]],
+    [{ customRequestFields: { initial_state: [own] } }, [own]],
+    [{ initialState: [elsewhere], customRequestFields: { initial_state: [custom] } }, [elsewhere, added]],
+  ] as const;
+  for (const [options, expected] of cases) {
+    const { session, requests } = scripted({ [CREATE]: { room_id: "!new" } });
+    await roomsAPI(session).createRoom({ encrypted: true, ...options as object });
+    assertEquals((requests[0]?.body as { initial_state: unknown }).initial_state, expected);
+  }
+});

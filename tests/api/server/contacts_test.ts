@@ -114,3 +114,11 @@ Deno.test("getSupport() and getPolicyServer() refuse what is no server name, and
   }
   assertEquals(asked, []);
 });
+
+Deno.test("getSupport() and getPolicyServer() send a domain nothing of whom the client acts as", async () => {
+  const { getSupport, getPolicyServer, asked } = internet({});
+  const options = { asUserId: "@ghost:example.org", asDeviceId: "GHOST", query: { secret: "5" } } as const;
+  await getSupport({ serverName: "example.org", ...options });
+  await getPolicyServer("policy.example.org", options);
+  assertEquals(asked, [SUPPORT, POLICY]);
+});
