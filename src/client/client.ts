@@ -2395,7 +2395,8 @@ export interface Client
    * @throws {UnsupportedRoomVersionError} If the server does not know the room version.
    * @throws {InvalidRoomStateError} If the initial state or the power levels make no valid room.
    * @throws {ServiceResponseError} If the answer names no room.
-   * @throws {ValueError} If an invitee is no user ID, or the alias's local part is more than that.
+   * @throws {ValueError} If an invitee is no user ID, the alias's local part is more than that, or `encrypted` is no
+   *   boolean.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3createroom | POST /createRoom}
    * @example
    * ```ts ignore
