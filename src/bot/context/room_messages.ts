@@ -1,8 +1,6 @@
 /**
  * What a bot says in a room: messages, edits, reactions, and text as it comes.
  *
- * Over 300 lines because half of it is the documentation of what applications see.
- *
  * @module
  */
 

@@ -108,7 +108,7 @@ async function move(settings: Settings, { path, sealedPath, keyFile }: Files): P
     await moveAll(from, to, { settle: () => writeSettings(changes), signal: ending.signal });
   } catch (error) {
     await removeStore(sealedPath).catch(() => undefined); // its error is the one to report
-    if (isNewKey) await rm(keyFile, { force: true });
+    if (isNewKey) await rm(keyFile, { force: true }).catch(() => undefined);
     throw error;
   }
 }

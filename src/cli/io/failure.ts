@@ -99,7 +99,8 @@ export function messageOf(error: unknown): string {
     return `${error.message}; log in again: greenroom login --again`;
   }
   if (error instanceof MatrixError) return saidWith(MENDS, error);
-  if (error instanceof Error && "syscall" in error) return error.message; // of a file
+  const isOfFile = error instanceof Error && ("syscall" in error || /\(os error \d+\)/.test(error.message));
+  if (isOfFile) return error.message; // also one of Deno's own, which has no syscall
   return error instanceof Error ? error.stack ?? error.message : String(error);
 }
 
