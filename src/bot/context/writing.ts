@@ -227,11 +227,11 @@ export interface CaptionOptions extends Pick<WriteOptions, "format" | "mentions"
 export interface MediaOptions extends CaptionOptions {
   /** Its name. Default: a `File`'s own, else none. */
   filename?: string;
-  /** Its media type. Default: a `Blob`'s own, or what the bytes of an image say; else unknown. */
+  /** Its media type. Default: what the bytes of an image say, or a `Blob`'s own; else unknown. */
   mimeType?: string;
 }
 
-/** Options of {@linkcode BotRoom.sendImage}: what is no PNG, JPEG, GIF or WebP needs a `mimeType`. */
+/** Options of {@linkcode BotRoom.sendImage}: of what is no PNG, JPEG, GIF or WebP, say the type. */
 export interface ImageOptions extends MediaOptions {
   /** Whether to make a thumbnail and a blurred version: see {@linkcode describeImage}. Default: true. */
   thumbnail?: boolean;
@@ -326,9 +326,16 @@ export async function sendPicture(
     : new Uint8Array(data instanceof ArrayBuffer ? data : await data.arrayBuffer());
   const { describeImage } = await import("../media/media.ts"); // with its libraries
   const { info, thumbnail } = await describeImage(bytes, { thumbnail: isWanted }).catch((error) => {
-    if (mimeType === undefined) throw error;
-    return { info: { mimetype: mimeType, size: bytes.length }, thumbnail: undefined };
+    const mimetype = mimeType ?? imageTypeOf(data);
+    if (mimetype === undefined || !(error instanceof ValueError)) throw error;
+    return { info: { mimetype, size: bytes.length }, thumbnail: undefined };
   });
+  if (mimeType !== undefined) info.mimetype = mimeType;
   const name = filename ?? (data instanceof File ? data.name : undefined);
   return await client.sendImage(room, bytes, { fileName: name, info, thumbnail, ...options });
+}
+
+/** The type of a `Blob`, if it is an image's: a page that says that there is no image is not sent as one. */
+function imageTypeOf(data: BotMedia): string | undefined {
+  return data instanceof Blob && data.type.startsWith("image/") ? data.type : undefined;
 }

@@ -77,3 +77,31 @@ Deno.test("An image of a kind that the kit can't measure is sent with the media 
   await room.say("!unknown");
   await room.expect("refused");
 });
+
+Deno.test("An image has the media type that it is given, else what its bytes say, else a Blob's own", async () => {
+  const svg = new Blob(["<svg/>"], { type: "image/svg+xml" });
+  const gif = Uint8Array.fromBase64("R0lGODlhAQABAIAAAAAA/wAAACwAAAAAAQABAAACAkQBADs=");
+  const page = new Blob(["<html>"], { type: "text/html" });
+  await using tester = trying((bot) => {
+    bot.command("drawing", (c) => c.sendImage(svg, { filename: "a.svg" }));
+    bot.command("typed", (c) => c.sendImage(gif, { filename: "a.gif", mimeType: "image/x-own" }));
+    bot.command("served", (c) => c.sendImage(new Blob([gif], { type: "text/plain" }), { filename: "b.gif" }));
+    bot.command("page", async (c) => {
+      await assertRejects(() => c.sendImage(page), ValueError, "Cannot measure the image");
+      await c.reply("refused");
+    });
+  });
+  const room = await tester.room("alice");
+  const typeOf = async (name: string) => {
+    const { content } = await room.expect(name);
+    return (content.info as { mimetype?: string }).mimetype;
+  };
+  await room.say("!drawing");
+  assertEquals(await typeOf("a.svg"), "image/svg+xml");
+  await room.say("!typed");
+  assertEquals(await typeOf("a.gif"), "image/x-own");
+  await room.say("!served");
+  assertEquals(await typeOf("b.gif"), "image/gif");
+  await room.say("!page");
+  await room.expect("refused");
+});
