@@ -81,11 +81,11 @@ export class SynapseAdmin extends UserAdmin {
    * ```
    */
   async listRooms(
-    given: ListAdminRoomsOptions = {},
+    options: ListAdminRoomsOptions = {},
   ): Promise<AdminRoomPage> {
-    const { from, limit, orderBy, searchTerm, ...options } = checked("listRooms", given, OPTIONS.listRooms);
+    const { from, limit, orderBy, searchTerm, ...request } = checked("listRooms", options, OPTIONS.listRooms);
     const query = { from, limit, order_by: orderBy, search_term: searchTerm };
-    return await this.#http[CALL](ENDPOINTS.listRooms, { path: {}, query }, options);
+    return await this.#http[CALL](ENDPOINTS.listRooms, { path: {}, query }, request);
   }
 
   /**
@@ -127,19 +127,19 @@ export class SynapseAdmin extends UserAdmin {
    */
   async deleteRoom(
     roomId: RoomID,
-    given: DeleteRoomOptions = {},
+    options: DeleteRoomOptions = {},
   ): Promise<string> {
     const { block = false, purge = true, forcePurge = false, message, ...more } = checked(
       "deleteRoom",
-      given,
+      options,
       OPTIONS.deleteRoom,
     );
-    const { newRoomUserId, newRoomName, ...options } = more;
+    const { newRoomUserId, newRoomName, ...request } = more;
     const body = {
       ...{ block, purge, force_purge: forcePurge, message },
       ...{ new_room_user_id: newRoomUserId, room_name: newRoomName },
     };
-    return await this.#http[CALL](ENDPOINTS.deleteRoom, { path: { roomId }, body }, options);
+    return await this.#http[CALL](ENDPOINTS.deleteRoom, { path: { roomId }, body }, request);
   }
 
   /**
@@ -254,15 +254,15 @@ export class SynapseAdmin extends UserAdmin {
    * ```
    */
   async listRegistrationTokens(
-    given: ListRegistrationTokensOptions = {},
+    options: ListRegistrationTokensOptions = {},
   ): Promise<RegistrationToken[]> {
-    const { valid, ...options } = checked(
+    const { valid, ...request } = checked(
       "listRegistrationTokens",
-      given,
+      options,
       OPTIONS.listRegistrationTokens,
     );
     const call = { path: {}, query: { valid } };
-    return (await this.#http[CALL](ENDPOINTS.listRegistrationTokens, call, options)).registration_tokens;
+    return (await this.#http[CALL](ENDPOINTS.listRegistrationTokens, call, request)).registration_tokens;
   }
 
   /**
@@ -280,15 +280,15 @@ export class SynapseAdmin extends UserAdmin {
    * ```
    */
   async createRegistrationToken(
-    given: CreateRegistrationTokenOptions = {},
+    options: CreateRegistrationTokenOptions = {},
   ): Promise<RegistrationToken> {
-    const { token, length, usesAllowed, expiresAt, ...options } = checked(
+    const { token, length, usesAllowed, expiresAt, ...request } = checked(
       "createRegistrationToken",
-      given,
+      options,
       OPTIONS.createRegistrationToken,
     );
     const body = { token, length, uses_allowed: usesAllowed, expiry_time: expiresAt };
-    return await this.#http[CALL](ENDPOINTS.createRegistrationToken, { path: {}, body }, options);
+    return await this.#http[CALL](ENDPOINTS.createRegistrationToken, { path: {}, body }, request);
   }
 
   /**
@@ -331,19 +331,19 @@ export class SynapseAdmin extends UserAdmin {
   async sendServerNotice(
     userId: UserID,
     content: RoomMessageContent | string,
-    given: SendServerNoticeOptions = {},
+    options: SendServerNoticeOptions = {},
   ): Promise<EventID> {
     checkIdentifier("userId", userId);
     if (typeof content !== "string" && !isJsonObject(content)) {
       throw wrong("sendServerNotice", "the content must be a text or a message", content);
     }
-    const { txnId = this.#http.nextTransactionId(), ...options } = checked(
+    const { txnId = this.#http.nextTransactionId(), ...request } = checked(
       "sendServerNotice",
-      given,
+      options,
       OPTIONS.sendServerNotice,
     );
     const message = typeof content === "string" ? { msgtype: "m.text", body: content } : content;
     const call = { path: { txnId }, body: { user_id: userId, content: message } };
-    return (await this.#http[CALL](ENDPOINTS.sendServerNotice, call, options)).event_id;
+    return (await this.#http[CALL](ENDPOINTS.sendServerNotice, call, request)).event_id;
   }
 }

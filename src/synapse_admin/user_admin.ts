@@ -61,15 +61,15 @@ export class UserAdmin {
    * ```
    */
   async listUsers(
-    given: ListAdminUsersOptions = {},
+    options: ListAdminUsersOptions = {},
   ): Promise<AdminUserPage> {
-    const { from, limit, name, guests, deactivated, locked, ...options } = checked(
+    const { from, limit, name, guests, deactivated, locked, ...request } = checked(
       "listUsers",
-      given,
+      options,
       OPTIONS.listUsers,
     );
     const query = { from, limit, name, guests, deactivated, locked };
-    return await this.#http[CALL](ENDPOINTS.listUsers, { path: {}, query }, options);
+    return await this.#http[CALL](ENDPOINTS.listUsers, { path: {}, query }, request);
   }
 
   /**
@@ -156,10 +156,10 @@ export class UserAdmin {
    */
   async deactivateUser(
     userId: UserID,
-    given: DeactivateUserOptions = {},
+    options: DeactivateUserOptions = {},
   ): Promise<void> {
-    const { erase = false, ...options } = checked("deactivateUser", given, OPTIONS.deactivateUser);
-    await this.#http[CALL](ENDPOINTS.deactivateUser, { path: { userId }, body: { erase } }, options);
+    const { erase = false, ...request } = checked("deactivateUser", options, OPTIONS.deactivateUser);
+    await this.#http[CALL](ENDPOINTS.deactivateUser, { path: { userId }, body: { erase } }, request);
   }
 
   /**
@@ -184,12 +184,12 @@ export class UserAdmin {
   async resetPassword(
     userId: UserID,
     password: string,
-    given: ResetPasswordOptions = {},
+    options: ResetPasswordOptions = {},
   ): Promise<void> {
     filledText("the password", password, "resetPassword");
-    const { logoutDevices = true, ...options } = checked("resetPassword", given, OPTIONS.resetPassword);
+    const { logoutDevices = true, ...request } = checked("resetPassword", options, OPTIONS.resetPassword);
     const body = { new_password: password, logout_devices: logoutDevices };
-    await this.#http[CALL](ENDPOINTS.resetPassword, { path: { userId }, body }, options);
+    await this.#http[CALL](ENDPOINTS.resetPassword, { path: { userId }, body }, request);
   }
 
   /**
@@ -252,11 +252,15 @@ export class UserAdmin {
    */
   async redactUserEvents(
     userId: UserID,
-    given: RedactUserEventsOptions = {},
+    options: RedactUserEventsOptions = {},
   ): Promise<string> {
-    const { rooms, reason, limit, ...options } = checked("redactUserEvents", given, OPTIONS.redactUserEvents);
+    const { rooms, reason, limit, ...request } = checked(
+      "redactUserEvents",
+      options,
+      OPTIONS.redactUserEvents,
+    );
     const body = { rooms: rooms ?? [], reason, limit }; // to Synapse, an empty list is all rooms
-    return await this.#http[CALL](ENDPOINTS.redactUserEvents, { path: { userId }, body }, options);
+    return await this.#http[CALL](ENDPOINTS.redactUserEvents, { path: { userId }, body }, request);
   }
 
   /**
