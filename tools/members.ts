@@ -78,6 +78,12 @@ export const MEMBER_TARGETS: readonly MemberTarget[] = [
     name: "TimerContext",
     from: [["src/bot/context/room_context.ts", "RoomContext"]],
   },
+  {
+    file: "src/synapse_admin/synapse_admin.ts",
+    name: "SynapseAdmin",
+    heading: "What it does to users.",
+    from: [["src/synapse_admin/user_admin.ts", "UserAdmin"]],
+  },
 ];
 
 /** What a file declares and imports. */

@@ -45,6 +45,5 @@ export type {
   SendServerNoticeOptions,
 } from "./options.ts";
 export { SynapseAdmin } from "./synapse_admin.ts";
-export { UserAdmin } from "./user_admin.ts";
 
 endOwnCode(() => callSite());

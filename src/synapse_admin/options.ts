@@ -17,7 +17,7 @@ export interface AdministratingClient {
   readonly api: HTTPAPI;
 }
 
-/** Options of {@link UserAdmin.listUsers}. */
+/** Options of {@link SynapseAdmin.listUsers}. */
 export interface ListAdminUsersOptions extends RequestOptions {
   /** Where the part begins: `next_token` of the one before. Default: at the beginning. */
   from?: string;
@@ -33,7 +33,7 @@ export interface ListAdminUsersOptions extends RequestOptions {
   locked?: boolean;
 }
 
-/** What {@link UserAdmin.updateUser} changes. */
+/** What {@link SynapseAdmin.updateUser} changes. */
 export interface AdminUserChange {
   /** Whether the user may only read. Default: it stays. */
   suspended?: boolean;
@@ -43,19 +43,19 @@ export interface AdminUserChange {
   shadowBanned?: boolean;
 }
 
-/** Options of {@link UserAdmin.deactivateUser}. */
+/** Options of {@link SynapseAdmin.deactivateUser}. */
 export interface DeactivateUserOptions extends RequestOptions {
   /** Whether to erase the user's data and to hide messages from who comes later. Default: false. */
   erase?: boolean;
 }
 
-/** Options of {@link UserAdmin.resetPassword}. */
+/** Options of {@link SynapseAdmin.resetPassword}. */
 export interface ResetPasswordOptions extends RequestOptions {
   /** Whether all devices of the user are logged out. Default: true. */
   logoutDevices?: boolean;
 }
 
-/** Options of {@link UserAdmin.redactUserEvents}. */
+/** Options of {@link SynapseAdmin.redactUserEvents}. */
 export interface RedactUserEventsOptions extends RequestOptions {
   /** In which rooms. Default: in those that the user is in, or is banned from. */
   rooms?: readonly RoomID[];

@@ -31,8 +31,8 @@ import {
 
 const CHANGES: OptionNames<AdminUserChange> = { suspended: true, locked: true, shadowBanned: true };
 
-/** What a {@linkcode SynapseAdmin} does to users; make one of that class. */
-export class UserAdmin {
+/** @internal What a {@linkcode SynapseAdmin} does to users. */
+export abstract class UserAdmin {
   readonly #http: HTTPAPI;
 
   /**
@@ -238,7 +238,7 @@ export class UserAdmin {
    *
    * @param userId The user.
    * @param options In which rooms, why, how many in each, and request options.
-   * @returns The ID of the work, for {@linkcode UserAdmin.getUserRedaction}.
+   * @returns The ID of the work, for {@linkcode SynapseAdmin.getUserRedaction}.
    * @throws {ValueError} If `rooms` is given and empty: Synapse would take all rooms.
    * @example
    * ```ts
