@@ -141,13 +141,41 @@ export class Later implements LaterAPI {
    * Has the bot send a message, or see that the homeserver does, from the commit of a handler on.
    *
    * @param id Names it, the same when the handler runs again.
+   * @param atServer Has the homeserver send it, once it is counted. Returns the ID of the delay, or `null`.
+   * @returns Takes it back, when the handler has failed.
    * @throws {ValueError} If who asks has as many reminders as may be.
    */
-  async add(context: HandlerContext, id: string, message: LaterMessage): Promise<void> {
+  async add(
+    context: HandlerContext,
+    id: string,
+    message: Omit<LaterMessage, "delayId">,
+    atServer: () => Promise<string | null>,
+  ): Promise<() => Promise<void>> {
     const counted = keyOf(message.due, id);
     await this.#reminders.take(context, message, counted);
-    context.updateSession(LATER, id, () => ({ message: { ...message, counted, isCancelled: false } }));
-    this.#timers.add(context, timeOf(message), { kind: "later", id }, id);
+    let delayId: string | null;
+    try {
+      delayId = await atServer();
+    } catch (error) {
+      this.#reminders.release(context, message, counted);
+      throw error;
+    }
+    const kept = { ...message, delayId, counted, isCancelled: false };
+    context.updateSession(LATER, id, () => ({ message: kept }));
+    this.#timers.add(context, timeOf(kept), { kind: "later", id }, id);
+    return () => this.#undo(context, id, kept);
+  }
+
+  async #undo(context: HandlerContext, id: string, message: KeptMessage): Promise<void> {
+    const { delayId, counted } = message;
+    try {
+      if (delayId !== null) await found(this.#client.cancelDelayedEvent(delayId));
+      context.updateSession(LATER, id, () => null);
+      this.#reminders.release(context, message, counted);
+    } catch (error) {
+      if (isCutOff(error)) throw error;
+      this.#client.log.warn("A text for later may be sent though its command has failed", { id, error });
+    }
   }
 
   async cancel(id: string): Promise<boolean> {

@@ -355,9 +355,9 @@ export abstract class HandlerRoom extends BotRoom {
       const message = { room, content, by: this.about?.sender as UserID | undefined, due, delay };
       const { once, later, timers } = this.kit;
       const { context } = this.run;
-      const delayId = await once.value(this.run, at, () => later.atServer(message, sendKey));
       const id = context.deliveryId === undefined ? crypto.randomUUID() : `${context.deliveryId} ${at}`;
-      await later.add(context, id, { ...message, delayId });
+      const atServer = () => once.value(this.run, at, () => later.atServer(message, sendKey));
+      this.run.atFailure.push(await later.add(context, id, message, atServer));
       this.run.atEnd.push(() => timers.wake());
       return id;
     });

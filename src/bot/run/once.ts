@@ -48,8 +48,9 @@ export class Once {
     return value;
   }
 
-  /** Forgets what a run found out that has failed: nobody runs it again. */
+  /** Undoes what a run has begun that has failed, and forgets what it found out: nobody runs it again. */
   async failed(run: Run): Promise<void> {
+    for (const undo of run.atFailure) await undo();
     const { deliveryId } = run.context;
     if (deliveryId === undefined || !this.#known.has(run)) return;
     await this.#client.sessions.end(ONCE, deliveryId);

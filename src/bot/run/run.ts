@@ -88,6 +88,8 @@ export class Run {
   readonly after: Afterwards = new Afterwards((...said) => this.#inside.watch?.late(...said));
   /** Is done when the run has ended. */
   readonly atEnd: (() => void)[] = [];
+  /** Undoes what it has begun elsewhere, if it fails. */
+  readonly atFailure: (() => Promise<void>)[] = [];
   readonly #kept: number;
   readonly #taken: RunOptions["taken"];
   #id: string | undefined;

@@ -142,6 +142,43 @@ Deno.test("What the bot says later counts among the reminders of a user, and wha
   }
 });
 
+Deno.test("What was refused is not said: not by the homeserver either", async () => {
+  await using tester = trying((bot) => {
+    bot.command("later", async (c) => {
+      for (const text of ["one", "two", "three"]) {
+        await c.later("10m", text).catch((error) => assert(error instanceof ValueError));
+      }
+      await c.reply("Done");
+    });
+  }, { maxReminders: 1 });
+  const room = await tester.room("alice");
+  await room.say("!later");
+  await room.expect("Done");
+  await tester.pass(11 * MINUTE);
+  await room.expect("one");
+  await room.expectNothing();
+});
+
+Deno.test("What a command that fails has set is not said, and counts no more", async () => {
+  await using tester = trying((bot) => {
+    bot.command("fail", async (c) => {
+      await c.later("10m", "said");
+      throw new RangeError("Failed");
+    });
+    bot.command("later", async (c) => {
+      await c.later("20m", "Curtain");
+      await c.reply("Noted");
+    });
+  }, { maxReminders: 1 });
+  const room = await tester.room("alice");
+  await room.say("!fail");
+  await room.expect("Sorry, that failed.");
+  await room.say("!later");
+  await room.expect("Noted");
+  await tester.pass(11 * MINUTE);
+  await room.expectNothing();
+});
+
 Deno.test("What can't be said later is a ValueError", async () => {
   const errors: unknown[] = [];
   await using tester = trying((bot) => {
