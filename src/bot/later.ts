@@ -92,7 +92,7 @@ const DELAY_ID = "org.matrix.msc4140.delay_id";
 const REFUSALS: readonly number[] = [400, 403, 404];
 /** How long after its time the bot looks whether the homeserver has sent it, in milliseconds. */
 const GRACE = 10_000;
-/** How far from its time what says the same counts as it, in milliseconds. */
+/** How long from its time on what says the same counts as it, where no ID shows, in milliseconds. */
 const NEAR = 60_000;
 /** How many of the bot's own messages are looked at, and how many are asked for at once. */
 const [LOOKED_AT, PAGE] = [1_000, 100];
@@ -239,8 +239,9 @@ export class Later implements LaterAPI {
     let left = LOOKED_AT;
     for await (const event of this.#client.iterateMessages(room, PaginationDirection.BACKWARD, options)) {
       const shown = memberOf(event.unsigned, DELAY_ID);
-      const isNear = Math.abs(event.origin_server_ts - due) < NEAR;
-      if (shown === delayId || (shown === undefined && isNear && event.content.body === content.body)) {
+      const late = event.origin_server_ts - due;
+      const isLikeIt = late >= 0 && late < NEAR && event.content.body === content.body;
+      if (shown === delayId || (shown === undefined && isLikeIt)) {
         return true;
       }
       if (--left === 0) break;

@@ -89,6 +89,26 @@ Deno.test("What the homeserver has lost, as when the bot had sent too much at th
   await room.expectNothing();
 });
 
+Deno.test("What the bot has said itself shortly before is not taken for what it says later", async () => {
+  let made: Bot | undefined;
+  await using tester = trying((bot) => {
+    made = bot;
+    calling()(bot);
+    bot.command("now", async (c) => void await c.send("**Curtain**"));
+  });
+  const room = await tester.room("alice");
+  await room.say("!later");
+  await room.expect("Noted");
+  await tester.pass(9.5 * MINUTE);
+  await room.say("!now");
+  await room.expect("**Curtain**");
+  const [lost] = await made?.client.listDelayedEvents() ?? [];
+  await made?.client.cancelDelayedEvent(lost?.delay_id as string);
+  await tester.pass(MINUTE);
+  await room.expect("**Curtain**");
+  await room.expectNothing();
+});
+
 for (const isRefused of [false, true]) {
   const where = isRefused ? "at the bot" : "at the homeserver";
   Deno.test(`What is said later, ${where}, can be cancelled, and its time can begin again`, async () => {
