@@ -32,8 +32,10 @@ import {
   type EventOfQuery,
   fullQuery,
   type KeptEvent,
+  keptOf,
   keptUpdate,
   type Query,
+  type Update,
   type Wait,
   withScene,
 } from "../run/mod.ts";
@@ -230,16 +232,18 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown>
 
   async #wait<const Q extends Query>(options: WaitOptions<Q>): Promise<Context<EventOfQuery<Q>>> {
     const { accept } = options;
-    const context = async (kept: KeptEvent) => {
-      const update = await withScene(this.client, keptUpdate(kept));
-      return new Context(this.kit, this.run, update) as Context as Context<EventOfQuery<Q>>;
+    const context = (update: Update) =>
+      new Context(this.kit, this.run, update) as Context as Context<EventOfQuery<Q>>;
+    const read = (kept: KeptEvent) => withScene(this.client, keptUpdate(kept));
+    const accepts = async (kept: KeptEvent) => {
+      const update = await read(kept);
+      const { scene } = keptOf(update);
+      const answer = context(update);
+      if (this.run.encryptedOnly && !isSendersWord(answer)) return undefined;
+      const isAnswer = accept === undefined || await accept(answer);
+      return isAnswer ? { ...kept, scene } : undefined;
     };
-    const isAnswer = async (kept: KeptEvent) => {
-      const answer = await context(kept);
-      if (this.run.encryptedOnly && !isSendersWord(answer)) return false;
-      return accept === undefined || accept(answer);
-    };
-    return await context(await this.run.wait(this.#wanted(options), isAnswer));
+    return context(await read(await this.run.wait(this.#wanted(options), accepts)));
   }
 
   #wanted(options: Omit<WaitOptions<Query>, "accept">): Omit<Wait, "at"> {

@@ -14,7 +14,6 @@ export {
   keptUpdate,
   placeOf,
   runDetails,
-  type Scene,
   sentAt,
   threadOf,
   type Update,
@@ -40,6 +39,7 @@ export {
   hasSaid,
   type KeptEvent,
   type RunEnd,
+  type Scene,
   type Step,
   type Wait,
 } from "./run_record.ts";

@@ -205,12 +205,12 @@ export class Run {
    * Waits for an event, which may take days and restarts.
    *
    * @param wanted What for.
-   * @param accepts Whether an event is an answer.
+   * @param accepts Returns what is kept of an event that is an answer; undefined: it is none.
    * @throws {ConversationEndedError} If it ends without.
    */
   async wait(
     wanted: Omit<Wait, "at">,
-    accepts: (kept: KeptEvent) => boolean | Promise<boolean>,
+    accepts: (kept: KeptEvent) => Promise<KeptEvent | undefined>,
   ): Promise<KeptEvent> {
     this.after.check("wait for an answer");
     if (this.after.end !== undefined) return await forever();
@@ -221,18 +221,18 @@ export class Run {
     if (kept !== undefined) {
       this.#answer = undefined;
       this.#isWaiting = true;
-      const isAccepted = await this.begun.during(async () => {
-        const isAnswer = await accepts(kept);
-        if (isAnswer) await this.#taken?.();
-        return isAnswer;
+      const accepted = await this.begun.during(async () => {
+        const answer = await accepts(kept);
+        if (answer !== undefined) await this.#taken?.();
+        return answer;
       });
       this.#isWaiting = false;
-      if (!isAccepted) {
+      if (accepted === undefined) {
         this.#leave({ kind: "refused" });
         return await forever();
       }
-      this.steps[at] = { kind: "wait", value: kept };
-      return structuredClone(kept);
+      this.steps[at] = { kind: "wait", value: accepted };
+      return structuredClone(accepted);
     }
     this.#isWaiting = true;
     await this.begun.settled();

@@ -46,7 +46,18 @@ export interface Wait {
   readonly until: number;
 }
 
-/** An event with what is known of its encryption. */
+/** The state of a room that functions read without waiting, as it was when the function was called. */
+export interface Scene {
+  /** The name of the room; undefined: it has none. */
+  name: string | undefined;
+  /** What the room is about; undefined: it does not say. */
+  topic: string | undefined;
+  isEncrypted: boolean;
+  /** What the user is called in the room; undefined: by the ID alone. */
+  readonly displayName: string | undefined;
+}
+
+/** An event with what is known of its encryption, and of where it was. */
 export interface KeptEvent {
   /** Its type, as `Client.on()` has it. */
   readonly type: string;
@@ -55,6 +66,8 @@ export interface KeptEvent {
   readonly encryption: unknown;
   /** Of an edit in a thread: the first event of that, which the edit does not name. Default: what the event says. */
   readonly thread?: EventID;
+  /** What a function that gets it reads of the room, before it changes that. Default: not read yet. */
+  readonly scene?: Scene;
 }
 
 /** An answer that may be the one. */

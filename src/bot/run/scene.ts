@@ -9,7 +9,8 @@
 import type { Client } from "../../../mod.ts";
 import type { RoomID, UserID } from "../../../types.ts";
 import { memberOf } from "../text/mod.ts";
-import type { Scene, Update } from "./update.ts";
+import type { Scene } from "./run_record.ts";
+import type { Update } from "./update.ts";
 
 /**
  * Reads what a room is called, and a user in it.
@@ -32,8 +33,9 @@ export async function sceneOf(client: Client, room: RoomID, sender?: UserID): Pr
   };
 }
 
-/** An update as functions get it: with what its room and its sender are called. */
+/** An update as functions get it: with what its room and its sender are called, as it was kept or else is now. */
 export async function withScene(client: Client, update: Update): Promise<Update> {
+  if (update.scene !== undefined) return update;
   const scene = await sceneOf(client, update.room, update.sender);
   const displayName = scene.displayName ?? nameBefore(update);
   return { ...update, scene: { ...scene, displayName } };

@@ -16,19 +16,8 @@ import type {
 } from "../../../types.ts";
 import type { EventPlace } from "./waits.ts";
 import { queriesOf } from "./queries.ts";
-import type { KeptEvent } from "./run_record.ts";
+import type { KeptEvent, Scene } from "./run_record.ts";
 import { memberOf, type ReadText, readText, textOf } from "../text/mod.ts";
-
-/** The state of a room that functions read without waiting, as it was when the function was called. */
-export interface Scene {
-  /** The name of the room; undefined: it has none. */
-  name: string | undefined;
-  /** What the room is about; undefined: it does not say. */
-  topic: string | undefined;
-  isEncrypted: boolean;
-  /** What the user is called in the room; undefined: by the ID alone. */
-  readonly displayName: string | undefined;
-}
 
 /** An update: an event, and what it is to the bot. */
 export interface Update<E extends MatrixEvent = MatrixEvent> {
@@ -85,15 +74,16 @@ function plainOf(content: object): object {
   return "formatted_body" in content ? { ...content, formatted_body: undefined } : content;
 }
 
-/** The update of an event that was kept, with a copy of the event: functions may change it. */
-export function keptUpdate({ type, event: kept, encryption, thread }: KeptEvent): Update {
+/** The update of an event that was kept, with copies of what functions may change. */
+export function keptUpdate({ type, event: kept, encryption, thread, scene }: KeptEvent): Update {
   const update = updateOf(type, structuredClone(kept), encryption as EncryptionInfo | undefined);
-  return thread === undefined ? update : { ...update, thread };
+  return { ...update, thread: thread ?? update.thread, scene: scene && { ...scene } };
 }
 
-/** Returns what is kept of an update: functions may change the event that they get. */
-export function keptOf({ type, event, encryption, edits, thread }: Update): KeptEvent {
-  const kept = { type, event: { ...event, content: structuredClone(event.content) }, encryption };
+/** Returns what is kept of an update: functions may change the event that they get, and its room. */
+export function keptOf({ type, event, encryption, edits, thread, scene }: Update): KeptEvent {
+  const of = { type, event: { ...event, content: structuredClone(event.content) }, encryption };
+  const kept = scene === undefined ? of : { ...of, scene: { ...scene } };
   return edits === undefined || thread === undefined ? kept : { ...kept, thread };
 }
 

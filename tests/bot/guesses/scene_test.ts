@@ -10,7 +10,7 @@ async function scene(setUp: (bot: Bot) => void) {
   const tester = trying(setUp);
   const room = await tester.room("alice");
   await tester.request("alice", "PUT", "/profile/@alice:localhost/displayname", { displayname: "Alice" });
-  const set = (type: string, content: Record<string, string>) =>
+  const set = (type: string, content: Record<string, unknown>) =>
     tester.request("alice", "PUT", `/rooms/${encodeURIComponent(room.id)}/state/${type}/`, content);
   await set("m.room.name", { name: "Stage" });
   await set("m.room.topic", { topic: "Hamlet" });
@@ -77,6 +77,48 @@ Deno.test("A name that the function sets is read at once, from c.room as from c"
   await room.say("!rename Cellar");
   await room.expect("Cellar: Macbeth");
 });
+
+const REPLAYS: [name: string, between: (of: Awaited<ReturnType<typeof scene>>) => unknown][] = [
+  ["at once", () => {}],
+  ["after a change by another", async ({ set }) => {
+    await set("m.room.name", { name: "Cellar" });
+    await set("m.room.topic", { topic: "Othello" });
+  }],
+  ["after a restart", ({ tester }) => tester.restart()],
+];
+
+for (const [when, between] of REPLAYS) {
+  Deno.test(`What a conversation has read of the room stays the same in it, ${when}`, async () => {
+    const begun = await scene((bot) => {
+      bot.command("play", async (c) => {
+        if (c.room.topic === "Hamlet") await c.setTopic("Macbeth");
+        if (c.room.name === "Stage") await c.reply("On stage.");
+        const first = await c.ask("First?");
+        if (first.room.topic === "Macbeth" || first.room.topic === "Othello") {
+          await first.room.setTopic("Lear");
+        }
+        const name = first.room.name;
+        const second = await c.ask("Second?");
+        await c.reply(`${c.room.name}, ${c.room.topic}; ${name === first.room.name}, ${second.room.topic}`);
+      });
+    });
+    const { room, set } = begun;
+    await using tester = begun.tester;
+    await set("m.room.power_levels", { users: { "@bot:localhost": 100 } });
+    await room.say("!play");
+    await room.expect("On stage.");
+    await room.expect("First?");
+    await tester.settle();
+    await between(begun);
+    await room.say("one");
+    await room.expect("Second?");
+    await tester.settle();
+    await between(begun);
+    await room.say("two");
+    const topic = when === "after a change by another" ? "Othello" : "Lear";
+    await room.expect(`Stage, Macbeth; true, ${topic}`);
+  });
+}
 
 Deno.test("An answer has its own sender's name, and so has the function when it goes on", async () => {
   const { tester: own, room } = await scene((bot) => {
