@@ -337,9 +337,9 @@ export abstract class HandlerRoom extends BotRoom {
     options: BotSendOptions = {},
   ): Promise<string> {
     const { clock } = this.client.api;
-    const due = dueTime(when, clock.now(), "say something later");
-    const delay = due - clock.now();
-    checkDue(due, "say something later");
+    const asked = dueTime(when, clock.now(), "say something later");
+    const delay = asked - clock.now();
+    checkDue(asked, "say something later");
     checkText(text, "say something later");
     checkNamed(options, SEND, "later");
     this.run.after.check("say something later");
@@ -352,9 +352,11 @@ export abstract class HandlerRoom extends BotRoom {
       });
       const relatesTo = relationTo({ thread, replyTo });
       const content = contentOf(part, { msgtype, mentions: notifiedBy(part, 0, mentions), relatesTo });
-      const message = { room, content, by: this.about?.sender as UserID | undefined, due, delay };
       const { once, later, timers } = this.kit;
       const { context } = this.run;
+      // The homeserver counts from the first time it was asked, also if a crash has this run again.
+      const due = await once.value(this.run, `${at} due`, () => Promise.resolve(asked));
+      const message = { room, content, by: this.about?.sender as UserID | undefined, due, delay };
       const id = context.deliveryId === undefined ? crypto.randomUUID() : `${context.deliveryId} ${at}`;
       const atServer = () => once.value(this.run, at, () => later.atServer(message, sendKey));
       this.run.atFailure.push(await later.add(context, id, message, atServer));
