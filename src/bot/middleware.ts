@@ -23,10 +23,9 @@ export type QueryContext<Q extends string> = Context<Extract<EventOfQuery<Q>, Ma
 /** Kinds of messages that have a file. */
 export type FileQuery = "image" | "file" | "audio" | "video" | "sticker";
 
-/** The members of a context that an event of the query has, and others need not have. */
-export type KnownMembers<Q extends string> = Q extends "reaction" | "m.reaction"
-  ? { readonly reaction: Reaction }
-  : Q extends FileQuery | `message:${FileQuery}` | "m.sticker" ? { readonly file: MessageFile }
+/** The members of a context that an event of the query has, and others, like any `m.reaction`, need not have. */
+export type KnownMembers<Q extends string> = Q extends "reaction" ? { readonly reaction: Reaction }
+  : Q extends FileQuery | `message:${FileQuery}` ? { readonly file: MessageFile }
   : unknown;
 
 /** What handlers of a command are given, with its arguments. */

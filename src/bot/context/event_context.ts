@@ -22,17 +22,8 @@ import { type Command, usageOf } from "../commands/commands.ts";
 import type { Kit } from "../kit.ts";
 import { checkQueries, fullQuery, type Query, type Run, type Scene, type Update } from "../run/mod.ts";
 import { EVENT_HINTS } from "./context_hints.ts";
-import {
-  CALL,
-  COMMAND,
-  fileOf,
-  type Found,
-  mentionedIn,
-  type MessageFile,
-  type Reaction,
-  reactionOf,
-  SAY_FAILED,
-} from "./event_parts.ts";
+import { fileOf, type MessageFile, type Reaction, reactionOf } from "../text/mod.ts";
+import { CALL, COMMAND, type Found, mentionedIn, SAY_FAILED } from "./event_parts.ts";
 import { RoomContext } from "./room_context.ts";
 import type { WriteOptions } from "./writing.ts";
 

@@ -17,7 +17,7 @@ import type {
   WriteInstead,
 } from "../../../types.ts";
 import { nearestName } from "../../errors/known_names.ts";
-import { isObject, memberOf } from "../text/mod.ts";
+import { isObject, lacksPart, memberOf } from "../text/mod.ts";
 import { OTHER_QUERIES, type OtherQueries } from "./other_queries.ts";
 
 /** A room's message whose content is that of a `msgtype`. */
@@ -264,6 +264,7 @@ export function queriesOf(type: string, event: { readonly content?: unknown }): 
     const kind = Object.keys(POLL_PARTS).find((name) => POLL_PARTS[name] === part);
     return new Set([...pollTypes(part), `poll:${kind}`]);
   }
+  if (lacksPart(type, event.content)) return new Set([type]);
   const short = Object.keys(BY_PREFIX).find((name) => BY_PREFIX[name]?.includes(type));
   return new Set(short === undefined ? [type] : [type, short]);
 }
@@ -287,6 +288,7 @@ function messageQueries(content: Partial<RoomMessageContent>): ReadonlySet<strin
   const replacement: unknown = isEdit ? content["m.new_content"] : content;
   if (!isObject(replacement)) return new Set(["m.room.message"]); // an edit without new content edits nothing
   const { msgtype } = replacement;
+  if (!isEdit && lacksPart(msgtype, content)) return new Set(["m.room.message", "message"]);
   const known = isEdit ? undefined : MESSAGES.get(msgtype);
   if (known !== undefined) return known;
   const kind = String(msgtype).replace(/^m\./, "");

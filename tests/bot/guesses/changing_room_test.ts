@@ -73,3 +73,16 @@ Deno.test("The types know that a reaction has its key, and an image its file", a
   await room.send("m.room.message", { msgtype: "m.image", body: "a.png", url: "mxc://localhost/a" });
   await room.expect("a.png");
 });
+
+Deno.test("What says that it is an image or a sticker, and is none, is no such query", async () => {
+  const heard: string[] = [];
+  await using tester = trying((bot) => {
+    bot.on(["image", "sticker"], () => void heard.push("parts"));
+    bot.use((c) => void heard.push(c.event.type));
+  });
+  const room = await tester.room("alice");
+  await room.send("m.room.message", { msgtype: "m.image", body: "a.png" } as never);
+  await room.send("m.sticker", { body: "a hand" } as never);
+  await tester.settle();
+  assertEquals(heard.slice(-2), ["m.room.message", "m.sticker"]);
+});
