@@ -1,0 +1,73 @@
+import { assert, assertEquals } from "@std/assert";
+import type { FaultPlan } from "../../client/support/crash.ts";
+import { RestartingBot } from "../../client/support/restarting_bot.ts";
+import { clientStage } from "../../client/support/stage.ts";
+import { living } from "./living.ts";
+
+/**
+ * A conversation whose function has set the topic that it had read, and whose process ends where it is planned.
+ *
+ * @returns The operation that it ended at, and whether that was after the question.
+ */
+async function converse(plan: FaultPlan): Promise<{ crash: string | undefined; hasAsked: boolean }> {
+  await using here = clientStage();
+  const alice = here.client("alice");
+  const heard: string[] = [];
+  alice.on("m.room.message", ({ sender, content }) => {
+    if (sender === "@bot:localhost") heard.push(content.body);
+  });
+  alice.start();
+  await here.settle();
+  const bot = new RestartingBot(here, {
+    plans: [plan],
+    setUp: (client) => {
+      const own = living(client);
+      own.command("play", async (c) => {
+        if (c.room.topic === undefined) await c.setTopic("Macbeth");
+        const answer = await c.ask("Sure?");
+        await c.reply(`${answer}: ${c.room.topic}`);
+      });
+      own.start({ signals: false });
+    },
+  });
+  const { requests } = here.homeserver;
+  await bot.until(() => requests.filter("GET", "/sync").some(({ user }) => user === "@bot:localhost"));
+  const room = await alice.createRoom({
+    invitees: ["@bot:localhost"],
+    initialState: [{
+      type: "m.room.power_levels",
+      state_key: "",
+      content: { users: { "@bot:localhost": 100 } },
+    }],
+  });
+  await bot.until(() => here.homeserver.room(room).membership("@bot:localhost") === "join");
+  await bot.settle();
+  await alice.sendText(room, "!play");
+  await bot.until(() => heard.length > 0);
+  await bot.settle();
+  const hasAsked = bot.crashes.length === 0;
+  if (hasAsked) {
+    await alice.sendText(room, "yes");
+    await bot.until(() => heard.length > 1);
+    await bot.settle();
+    assertEquals(heard, ["Sure?", "yes: Macbeth"], bot.crashes.join());
+  }
+  await bot.client.close();
+  await here.clock.tick(10_000); // what crashed processes have begun has an end too
+  return { crash: bot.crashes[0], hasAsked };
+}
+
+for (const operation of ["commit", "request"] as const) {
+  for (const takesEffect of [false, true]) {
+    const when = `${takesEffect ? "after" : "before"} any ${operation}`;
+    Deno.test(`An answer goes on with the topic that was read before, though a crash comes ${when}`, async () => {
+      const crashes: string[] = [];
+      for (let at = 1;; at++) {
+        const { crash, hasAsked } = await converse({ operation, takesEffect, at });
+        if (crash === undefined) break;
+        if (hasAsked) crashes.push(crash);
+      }
+      assert(crashes.length > 0);
+    });
+  }
+}
