@@ -242,7 +242,7 @@ const SHORTEST = 1_000;
  */
 export function readTimes(pattern: string | number, timezone: string | undefined): (after: number) => number {
   const length = inMilliseconds(pattern);
-  if (!(length >= SHORTEST)) {
+  if (!(length >= SHORTEST && length <= LAST)) {
     if (typeof pattern === "string" && Number.isNaN(length)) return readCron(pattern, timezone ?? "UTC");
     throw unreadable(`"${pattern}"`);
   }

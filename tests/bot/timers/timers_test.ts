@@ -122,6 +122,9 @@ Deno.test("What fails at its time is reported, and not done again and again", as
 Deno.test("A reminder at no time, or for no function, and a pattern that is none, are refused at once", async () => {
   const bot = new Bot({ baseUrl: "http://localhost", accessToken: "t" });
   assertThrows(() => bot.every("9 o'clock", () => {}), ValueError, "as cron does");
+  for (const never of [Infinity, 1e300, NaN]) {
+    assertThrows(() => bot.every(never, () => {}), ValueError, `Cannot schedule "${never}"`);
+  }
   assertThrows(
     () => bot.every("0 9 * * *", () => {}, { timezone: "Mars/Olympus" }),
     ValueError,
