@@ -76,6 +76,8 @@ interface KeptMessage extends LaterMessage {
   /** Counts it among the reminders of its user. */
   readonly counted: string;
   readonly isCancelled: boolean;
+  /** When it was sent if the homeserver has not begun its time again; undefined: it has. */
+  readonly before?: number | undefined;
 }
 
 const LATER = defineSession<{ message: KeptMessage | undefined }>({
@@ -184,31 +186,40 @@ export class Later implements LaterAPI {
     if (message === undefined) return false;
     const { delayId, counted } = message;
     let isFound = true;
-    if (delayId !== null) {
-      await this.#change(id, { isCancelled: true }); // what is not found there any more is not sent by the bot
+    if (delayId !== null) { // what is not found there any more is not sent by the bot
+      if (!await this.#change(id, (kept) => ({ ...kept, isCancelled: true }))) return false;
       isFound = await found(this.#client.cancelDelayedEvent(delayId));
     }
-    await sessions.end(LATER, id);
+    const wasThere = await this.#change(id, () => undefined);
     await this.#reminders.releaseNow(message, counted);
-    return isFound;
+    return isFound && wasThere;
   }
 
   async restart(id: string): Promise<boolean> {
     const { api: { clock }, sessions } = this.#client;
     const { message } = await sessions.read(LATER, id) ?? {};
     if (message === undefined || message.isCancelled) return false;
-    const { delayId, delay } = message;
-    if (delayId !== null && !await found(this.#client.restartDelayedEvent(delayId))) return false;
-    await this.#change(id, { due: clock.now() + delay });
-    return true;
+    const { delayId, delay, due, before = delayId === null ? undefined : due } = message;
+    // Kept first: after a crash the bot does not look too early.
+    if (!await this.#change(id, (kept) => ({ ...kept, due: clock.now() + delay, before }))) return false;
+    if (delayId === null) return true;
+    const isFound = await found(this.#client.restartDelayedEvent(delayId));
+    const wasThere = await this.#change(
+      id,
+      (kept) => ({ ...kept, due: isFound ? kept.due : before ?? due, before: undefined }),
+    );
+    return isFound && wasThere;
   }
 
-  async #change(id: string, change: Partial<KeptMessage>): Promise<void> {
-    await this.#client.sessions.update(
-      LATER,
-      id,
-      ({ message }) => message && { message: { ...message, ...change } },
-    );
+  /** Changes what is kept; `undefined` removes it. Returns whether it was there. */
+  async #change(id: string, change: (kept: KeptMessage) => KeptMessage | undefined): Promise<boolean> {
+    let wasThere = false;
+    await this.#client.sessions.update(LATER, id, ({ message }) => {
+      wasThere = message !== undefined;
+      const changed = message && change(message);
+      return changed === undefined ? null : { message: changed };
+    });
+    return wasThere;
   }
 
   /** Sends a message whose time has come; one whose time has begun again waits for that. */
@@ -232,15 +243,15 @@ export class Later implements LaterAPI {
   }
 
   /** Whether the homeserver has sent a message. One that could not, at its time, does not try again. */
-  async #hasArrived({ room, content, delayId, due }: LaterMessage): Promise<boolean> {
+  async #hasArrived({ room, content, delayId, due, before = due }: KeptMessage): Promise<boolean> {
     if (delayId === null || await found(this.#client.cancelDelayedEvent(delayId))) return false;
     const senders = [this.#client.mxid as UserID]; // a bot that has started knows it
     const options = { limit: PAGE, filterJson: { senders, types: ["m.room.message"] } };
     let left = LOOKED_AT;
     for await (const event of this.#client.iterateMessages(room, PaginationDirection.BACKWARD, options)) {
       const shown = memberOf(event.unsigned, DELAY_ID);
-      const late = event.origin_server_ts - due;
-      const isLikeIt = late >= 0 && late < NEAR && event.content.body === content.body;
+      const at = event.origin_server_ts;
+      const isLikeIt = at >= before && at < due + NEAR && event.content.body === content.body;
       if (shown === delayId || (shown === undefined && isLikeIt)) {
         return true;
       }
