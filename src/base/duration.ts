@@ -31,3 +31,8 @@ export function readDuration(text: string): number | undefined {
 export function inMilliseconds(duration: number | string): number {
   return typeof duration === "string" ? readDuration(duration) ?? NaN : duration;
 }
+
+/** A duration as it was given, for errors. */
+export function written(duration: unknown): string {
+  return typeof duration === "string" ? JSON.stringify(duration.slice(0, 100)) : String(duration);
+}

@@ -5,7 +5,6 @@
  */
 
 import { type Client, ValueError } from "../../mod.ts";
-import { inMilliseconds } from "../base/duration.ts";
 import type { BotBehaviour } from "./bot_options.ts";
 import { Conversations } from "./conversations.ts";
 import { Later } from "./later.ts";
@@ -68,7 +67,7 @@ export class Kit {
     this.conversations = new Conversations(client, this);
     this.patience = new Patience(
       client.api.clock,
-      limit === undefined ? limit : inMilliseconds(limit),
+      limit,
       warnOfSlow,
     );
     function warnOfSlow({ what }: RunTime): void {

@@ -1,6 +1,8 @@
-import { assertEquals, assertRejects } from "@std/assert";
+import { assertEquals, assertRejects, assertThrows } from "@std/assert";
+import { ValueError } from "@greenroom/matrix";
 import { TestClock } from "@greenroom/matrix/testing";
 import { systemClock } from "../../src/base/clock.ts";
+import { InviteLimiter, RateLimiter } from "../../src/bot/policy/limits.ts";
 import { Patience, RunTime } from "../../src/bot/run/mod.ts";
 
 const newTime = (): RunTime => new RunTime(new AbortController().signal);
@@ -74,4 +76,22 @@ Deno.test("Of work that has not ended after 30 seconds is told once, and it is g
   await Promise.all([never, late]);
   assertEquals(slow.map((at) => at - begin), [30_000, 40_000]);
   assertEquals(clock.pending, 0);
+});
+
+Deno.test("A time that is none is refused with what was given, and how times are written", () => {
+  assertThrows(
+    () => new Patience(systemClock, "30x"),
+    ValueError,
+    'handlerTimeout is "30x"; write it like "30m", or in milliseconds',
+  );
+  assertThrows(
+    () => new RateLimiter({ count: 5, window: "10 parsecs" }),
+    ValueError,
+    'a window like "10m", or in milliseconds, and is "10 parsecs"',
+  );
+  assertThrows(
+    () => new InviteLimiter({ window: "10 parsecs" }),
+    ValueError,
+    'a window like "10m", or in milliseconds, and is "10 parsecs"',
+  );
 });

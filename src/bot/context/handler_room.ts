@@ -15,7 +15,7 @@ import {
   ValueError,
 } from "../../../mod.ts";
 import type { MatrixEvent, UserID } from "../../../types.ts";
-import { inMilliseconds, readDuration } from "../../base/duration.ts";
+import { inMilliseconds, readDuration, written } from "../../base/duration.ts";
 import { checkOptions } from "../../errors/known_names.ts";
 import { readDate } from "../commands/commands.ts";
 import type { Kit } from "../kit.ts";
@@ -399,5 +399,11 @@ function dueTime(when: Date | ReminderDelay | string, now: number, action: strin
     );
   }
   checkOptions(when, { in: true }, action);
-  return now + inMilliseconds(when.in);
+  const delay = inMilliseconds(when.in);
+  if (!Number.isNaN(delay)) return now + delay;
+  throw new ValueError(
+    `Cannot ${action}: there is no such time: in is ${
+      written(when.in)
+    }; write it like "10m", or in milliseconds`,
+  );
 }

@@ -5,7 +5,7 @@
  */
 
 import { ValueError } from "../../../mod.ts";
-import { inMilliseconds } from "../../base/duration.ts";
+import { inMilliseconds, written } from "../../base/duration.ts";
 import { RecentMap } from "../../base/recent_map.ts";
 
 /** How many updates of a user are handled that were sent in a time. */
@@ -59,7 +59,8 @@ export class RateLimiter {
     const window = inMilliseconds(limit.window);
     if (!(Number.isSafeInteger(limit.count) && limit.count >= 1 && window >= 1)) {
       throw new ValueError(
-        "Cannot make a bot: rateLimit needs a count, a whole number, and a window of at least 1",
+        `Cannot make a bot: rateLimit needs a count, a whole number of at least 1, and is ${limit.count}; and a ` +
+          `window like "10m", or in milliseconds, and is ${written(limit.window)}`,
       );
     }
     this.#limit = { ...limit, window };
@@ -137,7 +138,10 @@ export class InviteLimiter {
     this.#limit = { count, total, window };
     if (![count, total].every((each) => Number.isSafeInteger(each) && each >= 1) || !(window >= 1)) {
       throw new ValueError(
-        "Cannot make a bot: inviteLimit needs count and total, whole numbers, and a window, of at least 1",
+        `Cannot make a bot: inviteLimit needs count and total, whole numbers of at least 1, and they are ${count} ` +
+          `and ${total}; and a window like "10m", or in milliseconds, and is ${
+            written(limit.window ?? DEFAULT.window)
+          }`,
       );
     }
   }

@@ -5,6 +5,7 @@
  */
 
 import { type Clock, ValueError } from "../../../mod.ts";
+import { inMilliseconds, written } from "../../base/duration.ts";
 import { ConversationError } from "./errors.ts";
 import type { RunEnd } from "./run_record.ts";
 
@@ -38,18 +39,19 @@ export class Patience {
 
   /**
    * @param clock Measures the time.
-   * @param limit How long work may take, in milliseconds. Default: 10 minutes.
+   * @param limit How long work may take: like `30m`, or in milliseconds. Default: 10 minutes.
    * @param slow Hears once of work that has not ended after 30 seconds. Default: nobody does.
    * @throws {ValueError} If it is no time.
    */
-  constructor(clock: Clock, limit = LIMIT, slow: (time: RunTime) => void = NOTHING) {
-    if (!(limit > 0 && Number.isFinite(limit))) {
+  constructor(clock: Clock, limit: number | string = LIMIT, slow: (time: RunTime) => void = NOTHING) {
+    const ms = inMilliseconds(limit);
+    if (!(ms > 0 && Number.isFinite(ms))) {
       throw new ValueError(
-        `Cannot make a bot: handlerTimeout is ${limit}; write it like "30m", or in milliseconds`,
+        `Cannot make a bot: handlerTimeout is ${written(limit)}; write it like "30m", or in milliseconds`,
       );
     }
     this.#clock = clock;
-    this.#limit = limit;
+    this.#limit = ms;
     this.#slow = slow;
   }
 

@@ -29,8 +29,8 @@ const FAILURES: Record<string, { run: (c: Context) => unknown; says: string }> =
   "an answer without text that is not awaited": { run: (c) => void c.reply(""), says: "the text is empty" },
   "an answer that is no text": { run: (c) => c.reply(5 as never), says: "must be a string, and is number" },
   "a step that is refused at once": {
-    run: async (c) => void await c.remind({ in: NaN }, "Tea!"),
-    says: "there is no such time",
+    run: async (c) => void await c.remind({ in: "zz" }, "Tea!"),
+    says: 'there is no such time: in is "zz"; write it like "10m", or in milliseconds',
   },
 };
 
