@@ -4,7 +4,7 @@
  * @module
  */
 
-import { relationTo } from "../../../mod.ts";
+import { relationTo, ValueError } from "../../../mod.ts";
 import type { ContentURI, EventID, ImageInfo } from "../../../types.ts";
 import { checkOptions } from "../../errors/known_names.ts";
 import { endPoll, POLL, type PollTally, sendPoll, type SendPollOptions } from "../polls/polls.ts";
@@ -146,6 +146,8 @@ export abstract class RoomMedia extends RoomMessages {
         options,
         this.thread,
       );
+      checkPixels("width", w);
+      checkPixels("height", h);
       const measures = { mimetype: mimeType, duration: readLength(duration), w, h };
       const known = Object.entries(measures).filter(([, value]) => value !== undefined);
       const info = known.length === 0 ? undefined : Object.fromEntries(known);
@@ -236,4 +238,9 @@ export abstract class RoomMedia extends RoomMessages {
   async endPoll(poll: EventID): Promise<PollTally> {
     return await this.within((run) => run.act("end poll", () => endPoll(this.kit.client, this.roomId, poll)));
   }
+}
+
+function checkPixels(name: "width" | "height", given: number | undefined): void {
+  if (given === undefined || (Number.isSafeInteger(given) && given >= 0)) return;
+  throw new ValueError(`Cannot send a file: ${name} must be whole pixels, and is ${given}`);
 }

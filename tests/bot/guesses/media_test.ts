@@ -49,6 +49,9 @@ Deno.test("Clients are told how long a recording plays, and how large a video is
         ValueError,
         "duration must be a time",
       );
+      for (const size of [{ width: -1 }, { height: 1.5 }, { width: NaN }]) {
+        await assertRejects(() => c.sendVideo(data, size), ValueError, "must be whole pixels");
+      }
       await c.reply("refused");
     });
   });
@@ -59,6 +62,7 @@ Deno.test("Clients are told how long a recording plays, and how large a video is
   assertEquals((await room.expect("a.mp4")).content.info, { duration: 1_500, w: 64, h: 48, size: 1 });
   await room.say("!wrong");
   await room.expect("refused");
+  assertEquals(tester.homeserver.requests.filter("POST", "/upload").length, 2);
 });
 
 Deno.test("An image of a kind that the kit can't measure is sent with the media type that it is given", async () => {
