@@ -164,6 +164,10 @@ Deno.test("What calls with habits of other libraries come to says what to write"
     const [call, text] of [
       [(c) => c.typing("typing"), "c.typing(() => work())"],
       [(c) => c.typing({ timeout: 1 }), "c.typing(() => work())"],
+      [(c) => c.setPowerLevel("@a:b", 50), "c.room.setPowerLevel(userId, level)"],
+      [(c) => c.enableEncryption(), "c.room.enableEncryption()"],
+      [(c) => c.getMembers(), "c.room.getMembers()"],
+      [(c) => c.members.size, "await c.room.getMembers()"],
       [(c) => c.session(), "await c.session(counter)"],
       [(c) => c.endSession(), "defineSession({ name, per, initial })"],
       [(c) => c.session.count++, "then state.count"],
