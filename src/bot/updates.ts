@@ -260,9 +260,13 @@ export class Updates {
         ? await this.#answers(update, run)
         : found.command === CANCEL && await this.#cancels(update, run);
       if (isTaken) return;
-      const seen = update = await withScene(this.#kit.client, update);
-      const start = { start: keptOf(seen), owner: seen.sender, command: found?.command.name ?? "" };
-      await this.#kit.conversations.go(run, start, () => this.#call(run, seen, found));
+      const begun = { start: keptOf(update), owner: update.sender, command: found?.command.name ?? "" };
+      const heard = update;
+      await this.#kit.conversations.go(run, begun, async () => { // from here on it knows that the bot has left
+        const seen = update = await withScene(this.#kit.client, heard);
+        begun.start = keptOf(seen);
+        await this.#call(run, seen, found);
+      });
     } catch (error) {
       const report = this.caught;
       // What was cut off is begun again; what took too long is reported by who waited for it.
