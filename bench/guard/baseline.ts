@@ -5,4 +5,4 @@
  */
 
 /** A commit that nothing may be slower than. It moves only by a commit that says why. */
-export const BASELINE = "789e1cf40f8d11193eb8dd286ab09ae64df1681d";
+export const BASELINE = "bf944edc0919b0800cdfc48e99effc4450e18388";
