@@ -8,7 +8,7 @@
  */
 
 import { calledAs, type RequestOptions, type Session } from "../http/mod.ts";
-import { NotFoundError } from "../../errors/request_errcodes.ts";
+import { undefinedIfNotFound } from "../../errors/request_errcodes.ts";
 import { ValueError } from "../../errors/matrix_error.ts";
 import { checkNames } from "../../errors/known_names.ts";
 import { list, object } from "../../types/checks/composite_shapes.ts";
@@ -100,14 +100,8 @@ export interface InvitePermissionsAPI {
 /** Makes the operations on invitations that get through. */
 export function invitePermissionsAPI(session: Session): InvitePermissionsAPI {
   const { getAccountData, setAccountData } = accountDataAPI(session);
-  const found = async <T extends typeof CONFIG | typeof FILTER>(type: T, options?: RequestOptions) => {
-    try {
-      return await getAccountData(type, options);
-    } catch (error) {
-      if (error instanceof NotFoundError) return {};
-      throw error;
-    }
-  };
+  const found = async <T extends typeof CONFIG | typeof FILTER>(type: T, options?: RequestOptions) =>
+    await getAccountData(type, options).catch(undefinedIfNotFound) ?? {};
   return {
     async getInvitePermissions(options) {
       const asked = calledAs(options, "getInvitePermissions");

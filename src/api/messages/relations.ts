@@ -23,7 +23,7 @@ import { ValueError } from "../../errors/matrix_error.ts";
 import type { Open, PaginationDirection, RelationType } from "../../types/enums.ts";
 import type { RelationsResponse, ThreadsResponse } from "../../types/events/room_records.ts";
 import type { EventID, RoomID, SyncToken } from "../../types/ids.ts";
-import { NotFoundError } from "../../errors/request_errcodes.ts";
+import { undefinedIfNotFound } from "../../errors/request_errcodes.ts";
 import { checkIdentifier } from "../../types/identifiers.ts";
 
 const parseRelations = shaped(object<RelationsResponse>({
@@ -278,14 +278,8 @@ export function threadSubscriptionsAPI({ http }: Session): ThreadSubscriptionsAP
     eventId: checkIdentifier("eventId", threadId),
   });
   return {
-    async getThreadSubscription(roomId, threadId, options) {
-      try {
-        return await http[CALL](get, { path: pathOf(roomId, threadId) }, options);
-      } catch (error) {
-        if (error instanceof NotFoundError) return undefined;
-        throw error;
-      }
-    },
+    getThreadSubscription: async (roomId, threadId, options) =>
+      await http[CALL](get, { path: pathOf(roomId, threadId) }, options).catch(undefinedIfNotFound),
     setThreadSubscription: async (roomId, threadId, { automatic, ...options } = {}) =>
       await http[CALL](set, { path: pathOf(roomId, threadId), body: { automatic } }, options),
     removeThreadSubscription: async (roomId, threadId, options) =>
