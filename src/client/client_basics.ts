@@ -25,6 +25,7 @@ import type { Holding } from "../store/device/mod.ts";
 import { PresenceState } from "../types/enums.ts";
 import { parseUserId } from "../types/identifiers.ts";
 import {
+  checkChoice,
   type ClientLeaseOptions,
   type ClientOptions,
   CLOSE_DEADLINE,
@@ -132,11 +133,12 @@ function checkClientOptions(options: ClientOptions): void {
     throw new ValueError("Cannot make a client: it has no options; give it homeserver");
   }
   checkOptions(options, CLIENT, action);
-  const { encryption, lease, store, wake, retry } = options;
+  const { encryption, lease, store, wake, retry, sync } = options;
   checkOptions(lease, LEASE, action, "lease.");
   checkOptions(wake, WAKE, action, "wake.");
   checkRetry(retry, action);
   homeserverAddress(options, action);
+  checkChoice("sync", sync, ["classic", "sliding"]);
   if (store !== undefined && typeof store?.commit !== "function") {
     throw new ValueError(
       "Cannot make a client: store is no store; open one, and await it: store: await SqliteStore.open(path)",

@@ -174,8 +174,7 @@ export interface ClientOptions extends Omit<HTTPAPIOptions, "baseUrl"> {
  *
  * @throws {ValueError} If it can't be taken so.
  */
-export function leaseOptions({ store, lease = {}, sync }: ClientOptions): ClientLeaseOptions | undefined {
-  checkChoice("sync", sync, ["classic", "sliding"]);
+export function leaseOptions({ store, lease = {} }: ClientOptions): ClientLeaseOptions | undefined {
   const { duration = DEFAULT_LEASE, held } = lease;
   if (!(duration >= MIN_LEASE && duration <= MAX_LEASE)) {
     throw new ValueError(
@@ -276,7 +275,8 @@ export function acceptClear(
   return ({ type }) => blacklist.has(type) || type === "m.room.redaction" || ALWAYS_CLEAR.test(type);
 }
 
-function checkChoice(name: string, value: string | undefined, choices: readonly string[]): void {
+/** Refuses a value that is none of those that an option may have. */
+export function checkChoice(name: string, value: string | undefined, choices: readonly string[]): void {
   if (value === undefined || choices.includes(value)) return;
   throw new ValueError(`Cannot make a client: ${name} must be one of ${choices.join(", ")}`);
 }
