@@ -1,12 +1,7 @@
 import { assertEquals } from "@std/assert";
 import type { Client } from "@greenroom/matrix";
-import type { OperationLog } from "../../client/support/crash.ts";
-import { atEachCrashPoint } from "../../client/support/crash_points.ts";
-import { begin, ENCRYPTED } from "../../client/support/encrypted_room.ts";
-import { RestartingBot } from "../../client/support/restarting_bot.ts";
-import { clientStage, heard } from "../../client/support/stage.ts";
 import { living } from "../conversations/living.ts";
-import { EVERYBODY } from "../../support/everybody.ts";
+import { atEachCrashInRoom } from "../conversations/crashing_room.ts";
 import { trying } from "../support.ts";
 
 const TEXTS = ["1", "2", "3", "4"];
@@ -23,36 +18,11 @@ function counting(client: Client): void {
 for (const isEncrypted of [false, true]) {
   const where = isEncrypted ? "an encrypted" : "a plain";
   Deno.test(`What a function sends side by side arrives once, and in order, in ${where} room, wherever the process crashes`, async () => {
-    await atEachCrashPoint(async (plan) => {
-      await using here = clientStage();
-      const encryption = isEncrypted && EVERYBODY;
-      const alice = here.client("alice", { encryption });
-      const texts = heard(alice);
-      await begin(here, alice);
-      let log: OperationLog | undefined;
-      const bot = new RestartingBot(here, {
-        plans: [plan],
-        setUp(client, process) {
-          log ??= process.log;
-          counting(client);
-        },
-        client: { encryption },
-      });
-      const { requests } = here.homeserver;
-      await bot.until(() => requests.filter("GET", "/sync").some(({ user }) => user === "@bot:localhost"));
-      const room = await alice.createRoom({
-        invitees: ["@bot:localhost"],
-        initialState: isEncrypted ? ENCRYPTED : [],
-      });
-      await bot.until(() => here.homeserver.room(room).membership("@bot:localhost") === "join");
-      await bot.settle();
+    await atEachCrashInRoom({ setUp: counting, isEncrypted }, async ({ alice, texts, bot, room }) => {
       await alice.sendText(room, "!count");
       await bot.until(() => texts.length > TEXTS.length);
       await bot.settle();
       assertEquals(texts, ["!count", ...TEXTS], bot.crashes.join());
-      await bot.client.close();
-      await here.clock.tick(10_000); // what crashed processes have begun has an end too
-      return log as OperationLog; // there is a first process
     });
   });
 }

@@ -2,13 +2,8 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { type Client, ValueError } from "@greenroom/matrix";
 import type { Bot } from "@greenroom/matrix/bot";
 import type { BotTester } from "@greenroom/matrix/testing";
-import { atEachCrashPoint } from "../../client/support/crash_points.ts";
-import type { OperationLog } from "../../client/support/crash.ts";
-import { begin, ENCRYPTED } from "../../client/support/encrypted_room.ts";
-import { RestartingBot } from "../../client/support/restarting_bot.ts";
-import { clientStage, heard } from "../../client/support/stage.ts";
 import { living } from "../conversations/living.ts";
-import { EVERYBODY } from "../../support/everybody.ts";
+import { atEachCrashInRoom } from "../conversations/crashing_room.ts";
 import { trying } from "../support.ts";
 
 const MINUTE = 60_000;
@@ -240,29 +235,7 @@ function waiting(client: Client): void {
 for (const isEncrypted of [false, true]) {
   const where = isEncrypted ? "an encrypted" : "a plain";
   Deno.test(`What is said later in ${where} room comes once, wherever the process crashes`, async () => {
-    await atEachCrashPoint(async (plan) => {
-      await using here = clientStage();
-      const encryption = isEncrypted && EVERYBODY;
-      const alice = here.client("alice", { encryption });
-      const texts = heard(alice);
-      await begin(here, alice);
-      let log: OperationLog | undefined;
-      const bot = new RestartingBot(here, {
-        plans: [plan],
-        setUp(client, process) {
-          log ??= process.log;
-          waiting(client);
-        },
-        client: { encryption },
-      });
-      const { requests } = here.homeserver;
-      await bot.until(() => requests.filter("GET", "/sync").some(({ user }) => user === "@bot:localhost"));
-      const room = await alice.createRoom({
-        invitees: ["@bot:localhost"],
-        initialState: isEncrypted ? ENCRYPTED : [],
-      });
-      await bot.until(() => here.homeserver.room(room).membership("@bot:localhost") === "join");
-      await bot.settle();
+    await atEachCrashInRoom({ setUp: waiting, isEncrypted }, async ({ here, alice, texts, bot, room }) => {
       await alice.sendText(room, "!later");
       await bot.settle();
       await here.clock.tick(DELAY);
@@ -274,10 +247,6 @@ for (const isEncrypted of [false, true]) {
       const sent = here.homeserver.room(room).messages.filter(({ sender }) => sender === "@bot:localhost");
       assertEquals(sent.length, 1, bot.crashes.join());
       assertEquals(await bot.records("bot.later"), [], bot.crashes.join());
-      await bot.client.close();
-      await here.clock.tick(10_000); // what crashed processes have begun has an end too
-      assert(log !== undefined);
-      return log;
     });
   });
 }

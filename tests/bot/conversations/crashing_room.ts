@@ -1,0 +1,67 @@
+/**
+ * A room with a user and a bot whose process ends, at each point at which it can.
+ *
+ * @module
+ */
+
+import { assert } from "@std/assert";
+import type { Client } from "@greenroom/matrix";
+import type { RoomID } from "@greenroom/matrix/types";
+import type { OperationLog } from "../../client/support/crash.ts";
+import { atEachCrashPoint } from "../../client/support/crash_points.ts";
+import { begin, ENCRYPTED } from "../../client/support/encrypted_room.ts";
+import { RestartingBot } from "../../client/support/restarting_bot.ts";
+import { type ClientStage, clientStage, heard } from "../../client/support/stage.ts";
+import { EVERYBODY } from "../../support/everybody.ts";
+
+/** What is on the stage when the bot has joined the room. */
+export interface CrashingRoom {
+  readonly here: ClientStage;
+  readonly alice: Client;
+  /** What Alice has heard. */
+  readonly texts: readonly string[];
+  readonly bot: RestartingBot;
+  readonly room: RoomID;
+}
+
+/**
+ * Plays a story once for each point at which a process of the bot can end.
+ *
+ * @param setUp Makes the bot of each process, and starts it.
+ * @param isEncrypted Whether the room is.
+ * @param story What happens in the room, and what has to be in the end.
+ */
+export async function atEachCrashInRoom(
+  { setUp, isEncrypted }: { readonly setUp: (client: Client) => void; readonly isEncrypted: boolean },
+  story: (stage: CrashingRoom) => Promise<void>,
+): Promise<void> {
+  await atEachCrashPoint(async (plan) => {
+    await using here = clientStage();
+    const encryption = isEncrypted && EVERYBODY;
+    const alice = here.client("alice", { encryption });
+    const texts = heard(alice);
+    await begin(here, alice);
+    let log: OperationLog | undefined;
+    const bot = new RestartingBot(here, {
+      plans: [plan],
+      setUp(client, process) {
+        log ??= process.log;
+        setUp(client);
+      },
+      client: { encryption },
+    });
+    const { requests } = here.homeserver;
+    await bot.until(() => requests.filter("GET", "/sync").some(({ user }) => user === "@bot:localhost"));
+    const room = await alice.createRoom({
+      invitees: ["@bot:localhost"],
+      initialState: isEncrypted ? ENCRYPTED : [],
+    });
+    await bot.until(() => here.homeserver.room(room).membership("@bot:localhost") === "join");
+    await bot.settle();
+    await story({ here, alice, texts, bot, room });
+    await bot.client.close();
+    await here.clock.tick(10_000); // what crashed processes have begun has an end too
+    assert(log !== undefined);
+    return log;
+  });
+}
