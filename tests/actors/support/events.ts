@@ -4,6 +4,7 @@
  * @module
  */
 
+import type { EncryptionInfo } from "../../../src/types/events/encryption_info.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
 import type { UserID } from "../../../src/types/ids.ts";
 
@@ -15,6 +16,17 @@ export const ROOM = "!room:a";
 
 /** The content of an encrypted message. */
 export const MEGOLM = { algorithm: "m.megolm.v1.aes-sha2", ciphertext: "AwgA", session_id: "session" };
+
+/** What is known of a message that was decrypted. */
+export const INFO: EncryptionInfo = {
+  senderTrust: "unsigned-device",
+  keySource: "direct",
+  sessionId: "s",
+  messageIndex: 0,
+  senderKey: "k",
+  senderDevice: "D",
+  relation: undefined,
+};
 
 /** A message; its ID is made of its text. */
 export function message(text: string, more: JsonObject = {}): JsonObject {

@@ -1,8 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import type { SyncCrypto } from "../../../src/actors/crypto/crypto_actor.ts";
-import type { EncryptionInfo } from "../../../src/types/events/encryption_info.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
-import { joined, message, ROOM, state, timeline } from "../support/events.ts";
+import { INFO, joined, message, ROOM, state, timeline } from "../support/events.ts";
 import { type SyncerStage, syncerStage } from "../support/syncer_stage.ts";
 
 /** A response with events in the timeline, and sticky ones beside. */
@@ -63,16 +62,6 @@ Deno.test("What is no sticky event is left out", async () => {
   for (const _ of wrong) await here.api.syncOnce();
   assertEquals(seen, ["$0", "$1", "$2", "$3"]);
 });
-
-const INFO: EncryptionInfo = {
-  senderTrust: "unsigned-device",
-  keySource: "direct",
-  sessionId: "s",
-  messageIndex: 0,
-  senderKey: "k",
-  senderDevice: "D",
-  relation: undefined,
-};
 
 /** "Decrypts" what has plain text. */
 const crypto: Pick<SyncCrypto, "receiveSync"> = {

@@ -4,23 +4,12 @@ import type { CryptoInput } from "../../../src/crypto/engine/engine_parts.ts";
 import type { Decryption, RecoveredEvent } from "../../../src/crypto/megolm/decrypted.ts";
 import { ActorError } from "../../../src/actors/kernel/supervisor.ts";
 import { DecryptionError } from "../../../src/errors/encryption_error.ts";
-import type { EncryptionInfo } from "../../../src/types/events/encryption_info.ts";
 import { type MessageEvent, SyncStream } from "../../../src/types/events/event.ts";
 import { eventType } from "../../../src/types/events/event_type.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
 import { rejectionOf } from "../kernel/support.ts";
-import { joined, MEGOLM, message, ROOM, state, timeline } from "../support/events.ts";
+import { INFO, joined, MEGOLM, message, ROOM, state, timeline } from "../support/events.ts";
 import { type SyncerStage, syncerStage } from "../support/syncer_stage.ts";
-
-const INFO: EncryptionInfo = {
-  senderTrust: "unsigned-device",
-  keySource: "direct",
-  sessionId: "s",
-  messageIndex: 0,
-  senderKey: "k",
-  senderDevice: "D",
-  relation: undefined,
-};
 
 /** "Decrypts" what was written as plain text, and keeps what it was given and when. */
 function fakeCrypto(

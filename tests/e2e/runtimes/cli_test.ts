@@ -2,6 +2,7 @@
 
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { PASSWORD, plainEnv } from "../../cli/support/greenroom.ts";
+import { answerNew } from "../cli/support/desk.ts";
 import { TerminalProcess } from "../cli/support/terminal.ts";
 import { runtimeTest, Stage } from "./support.ts";
 
@@ -32,10 +33,7 @@ class Desk implements AsyncDisposable {
   /** Makes the folder, as a person does, with the package that a registry would have. */
   async makeBot(user: string): Promise<void> {
     await using made = this.greenroom(["new"], this.parent);
-    await made.answer("Which folder", "bot\r");
-    await made.answer("bot's user ID", `${user}\r`);
-    await made.answer("Your own user ID", "\r");
-    assertEquals(await made.ended(), 0, made.shown);
+    await answerNew(made, user);
     assertStringIncludes(made.shown, "npx greenroom login");
     await Deno.symlink(`${this.#runtimes}/app/node_modules`, `${this.folder}/node_modules`);
   }

@@ -27,15 +27,20 @@ export class Desk implements AsyncDisposable {
   /** Makes the bot's folder, as a person does. */
   async makeBot(user: string): Promise<void> {
     await using made = this.greenroom(["new"], this.parent);
-    await made.answer("Which folder", "bot\r");
-    await made.answer("bot's user ID", `${user}\r`);
-    await made.answer("Your own user ID", "\r");
-    assertEquals(await made.ended(), 0, made.shown);
+    await answerNew(made, user);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await Deno.remove(this.parent, { recursive: true });
   }
+}
+
+/** Answers what `greenroom new` asks, until it has made the folder `bot`. */
+export async function answerNew(made: TerminalProcess, user: string): Promise<void> {
+  await made.answer("Which folder", "bot\r");
+  await made.answer("bot's user ID", `${user}\r`);
+  await made.answer("Your own user ID", "\r");
+  assertEquals(await made.ended(), 0, made.shown);
 }
 
 /** What a user sees of a bot's answer to `!ping` in an encrypted chat with it. */
