@@ -13,7 +13,7 @@ import { type Answer, Failure, invalidParam } from "../json/json.ts";
 import { membershipOf, SyncFilter } from "../rooms/mod.ts";
 import { Arrivals } from "./device_lists.ts";
 import { ephemeralOf, isNewlyJoined, sectionsOf } from "./rooms.ts";
-import { acknowledge, longPoll, parts } from "./sync_answer.ts";
+import { acknowledge, LONGEST_WAIT, parts } from "./sync_answer.ts";
 import { formatToken, parseToken, type SyncJob } from "./sync_job.ts";
 
 const FEATURE = "org.matrix.simplified_msc3575";
@@ -44,7 +44,7 @@ interface Shown {
 }
 
 async function sync(request: AuthedRequest): Promise<Answer> {
-  const { server, user, device, json } = request;
+  const { server, user, device, json, raw } = request;
   if (server.settings.unstableFeatures[FEATURE] !== true) {
     throw new Failure(404, "M_UNRECOGNIZED", "Unrecognized request");
   }
@@ -75,14 +75,18 @@ async function sync(request: AuthedRequest): Promise<Answer> {
     fullState: false,
     stateAfter: STATE_AFTER,
   };
-  return await longPoll(request, timeout, (until, isOver) => {
+  const deadline = server.now + Math.min(timeout, LONGEST_WAIT);
+  while (true) {
+    const until = server.stream.position;
     const { isNews, sent: next, ...answer } = show({ job, lists, extensions, sent }, until, toDevice);
-    const isNew = isNews || position === undefined;
-    if (!isNew && !isOver) return undefined;
-    const number = isNew ? ++server.slidingPositions : key;
-    if (number !== key) positions.set(number, next);
-    return { ...answer, pos: `${number}/${formatToken({ position: until, toDevice: until })}` };
-  });
+    if (isNews || position === undefined || server.now >= deadline || server.closed) {
+      const number = isNews || position === undefined ? ++server.slidingPositions : key;
+      if (number !== key) positions.set(number, next);
+      return { ...answer, pos: `${number}/${formatToken({ position: until, toDevice: until })}` };
+    }
+    await server.stream.wait(user.id, deadline - server.now, raw.signal);
+    if (!server.oauth?.find(request.token)) server.sessions.find(request.token); // it may have been revoked
+  }
 }
 
 function show({ job: plan, lists, extensions: wanted, sent }: Slide, until: number, toDevice: number): Shown {
