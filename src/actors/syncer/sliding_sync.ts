@@ -82,6 +82,8 @@ export class SlidingSync {
   readonly #seen = new Set<string>();
   /** How many one-time keys the server has said that there are; undefined: it has not. */
   #keyCounts: KeyCounts | undefined;
+  /** The token that the last response ended with, if it was one that had been kept. */
+  #keptEnd: SyncToken | undefined;
   /** How many connections in a row were lost. */
   #losses = 0;
 
@@ -92,8 +94,7 @@ export class SlidingSync {
 
   /** Asks what is new since a place, which either sync has written. */
   async sync(options: SyncOptions): Promise<WindowedResponse> {
-    const { since, signal } = options;
-    const { api, store, sync } = this.#options;
+    const [{ since }, { store }] = [options, this.#options];
     // Before anything is taken in that the Store has not committed yet.
     this.#memberships ??= new Map(
       (await store.rooms()).map(({ roomId, membership }) => [roomId, membership]),
@@ -102,8 +103,19 @@ export class SlidingSync {
     if (kept !== undefined) {
       const [response, window] = JSON.parse(kept) as [SyncResponse, SyncWindow];
       this.#note(response);
+      this.#keptEnd = response.next_batch;
       return Object.assign(response, { [WINDOW]: { ...window, hasMore: true, isKept: true as const } });
     }
+    // What is behind it is waited for only once it is known that there is nothing yet.
+    const response = await this.#read(since === this.#keptEnd ? { ...options, timeout: 0 } : options);
+    this.#keptEnd = undefined;
+    return response;
+  }
+
+  /** Reads by the sync that goes on from a place. */
+  async #read(options: SyncOptions): Promise<WindowedResponse> {
+    const { since, signal } = options;
+    const { api, store, sync } = this.#options;
     const place = slidingPlace(since);
     if (sync === "sliding") {
       if (place !== undefined) return await this.#goOn(place, options);
@@ -187,8 +199,7 @@ export class SlidingSync {
       signal,
     });
     const from = isPartial ? { ...place, shown } : place;
-    const own = session.mxid;
-    const known = { own, from, messages: MESSAGES, memberships: before };
+    const known = { own: session.mxid, from, messages: MESSAGES, memberships: before };
     const { response, window, memberships } = classicAnswer(answer, known);
     if (isPartial) await this.#reconcile(response, memberships, signal);
     response.device_one_time_keys_count = await this.#countKeys(answer, signal);
