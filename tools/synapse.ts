@@ -160,20 +160,32 @@ if (import.meta.main) {
   await using synapse = await Synapse.start({ oauth });
   const stopped = Promise.withResolvers<void>();
   for (const signal of ["SIGINT", "SIGTERM"] as const) Deno.addSignalListener(signal, stopped.resolve);
-  console.log(`${oauth === undefined ? await users(synapse) : hint(synapse, oauth)}; stop it with Ctrl-C`);
+  console.log(oauth === undefined ? await users(synapse) : hint(synapse, oauth));
   await stopped.promise;
 }
 
 async function users(synapse: Synapse): Promise<string> {
   const { accessToken } = await registerUser(synapse, { localpart: "admin", password: "admin", admin: true });
   for (const name of ["bot", "you"]) await registerUser(synapse, { localpart: name, password: name });
-  return [
-    `Synapse at ${synapse.baseUrl}`,
-    "users @bot:localhost, @you:localhost and @admin:localhost, whose passwords are bot, you and admin",
-    `token of @admin:localhost ${accessToken}`,
-  ].join("; ");
+  return `Synapse at ${synapse.baseUrl}, until Ctrl-C. Its users, and their passwords:
+
+  @bot:localhost    bot
+  @you:localhost    you
+  @admin:localhost  admin (access token: ${accessToken})
+
+Make a bot in a second terminal:
+
+  greenroom new bot --user @bot:localhost --admin @you:localhost && cd bot
+  greenroom login --homeserver ${synapse.baseUrl}
+  greenroom run
+
+Talk to it in a third one:
+
+  mkdir you && cd you
+  greenroom login --user @you:localhost --homeserver ${synapse.baseUrl}
+  greenroom chat @bot:localhost`;
 }
 
 function hint({ baseUrl }: Synapse, { issuer }: OAuthServer): string {
-  return `Synapse at ${baseUrl}, whose users log in at ${issuer}: the page there takes any name`;
+  return `Synapse at ${baseUrl}, until Ctrl-C. Its users log in at ${issuer}: the page there takes any name.`;
 }

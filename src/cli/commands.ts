@@ -92,6 +92,25 @@ export const COMMANDS: readonly CommandSpec[] = [
     load: async () => ({ run: (await import("./commands/rooms.ts")).rooms }),
   },
   {
+    name: "rooms create",
+    args: "[name]",
+    summary: "Makes a room, and prints its ID, also while the bot runs",
+    options: {
+      encrypted: { about: "Encrypts it, from its first message on and for good" },
+      invite: { value: "user ID", isList: true, about: "Invites a user; may be given more than once" },
+    },
+    load: async () => ({ run: (await import("./commands/rooms.ts")).create }),
+  },
+  {
+    name: "join",
+    args: "<room>",
+    summary: "Joins a room, or accepts the invitation to it, also while the bot runs",
+    options: {
+      via: { value: "server", isList: true, about: "A server that is in the room, for one of other servers" },
+    },
+    load: async () => ({ run: (await import("./commands/rooms.ts")).join }),
+  },
+  {
     name: "members",
     args: "<room>",
     summary: "Lists who is in a room, also while the bot runs",
@@ -107,6 +126,15 @@ export const COMMANDS: readonly CommandSpec[] = [
       "encrypted room the bot has to be stopped.",
     options: { notice: { about: "Sends it as bots do, as m.notice, which no other bot answers" } },
     load: async () => ({ run: (await import("./commands/rooms.ts")).send }),
+  },
+  {
+    name: "chat",
+    args: "<user|room>",
+    summary: "Sends what you type, and prints what others say, until Ctrl-C",
+    about:
+      "With a user it is an encrypted direct chat, which is made if there is none. The bot has to be stopped. " +
+      "To talk with the bot, log in as yourself in another folder.",
+    load: () => import("./commands/chat.ts"),
   },
   {
     name: "listen",

@@ -22,7 +22,7 @@ import {
   STATUS,
   statusOf,
   Terminal,
-  UsageError,
+  unknownCommand,
 } from "./io/mod.ts";
 
 async function main(given: readonly string[], terminal: Terminal): Promise<number> {
@@ -39,9 +39,11 @@ async function main(given: readonly string[], terminal: Terminal): Promise<numbe
     const help = helpOfAll(group.length > 0 ? group : COMMANDS, terminal.columns);
     if (wantsHelp) return terminal.print(help), STATUS.DONE;
     if (args.length === 0 || group.length > 0) return terminal.note(help), STATUS.USAGE;
-    throw new UsageError("Cannot run it: there is no such command; see greenroom --help");
+    throw unknownCommand(COMMANDS, args);
   }
   if (wantsHelp) return terminal.print(helpOf(found.command, terminal.columns)), STATUS.DONE;
+  const hasMore = COMMANDS.some(({ name }) => name.startsWith(`${found.command.name} `));
+  if (hasMore && /^\w/.test(found.args[0] ?? "")) throw unknownCommand(COMMANDS, args);
   const input = parseCommand(found.command, found.args, terminal);
   const { run } = await found.command.load();
   return await run(input) ?? STATUS.DONE;

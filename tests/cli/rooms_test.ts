@@ -74,6 +74,38 @@ Deno.test("rooms and members say what there is, as text and as JSON", async () =
   assertEquals(unknown.code, 4, unknown.stderr);
 });
 
+Deno.test("rooms create makes a room with who is invited, encrypted, and join accepts an invitation", async () => {
+  await using place = await Place.make();
+  await place.makeLoggedInBot();
+  const { userId, accessToken } = place.homeserver.createUser("alice");
+  place.homeserver.createUser("bob");
+  const made = await place.run([
+    "rooms",
+    "create",
+    "Stage",
+    "--encrypted",
+    `--invite=${userId}`,
+    "--invite=@bob:localhost",
+  ]);
+  assertEquals(made.code, 0, made.stderr);
+  const room = place.homeserver.room(made.stdout.trim() as RoomID);
+  assertEquals([room.membership(userId), room.membership("@bob:localhost")], ["invite", "invite"]);
+  const { stdout } = await place.run(["rooms"]);
+  assertEquals(stdout, `${made.stdout.trim()}  encrypted      1  Stage\n`);
+  await using alice = new Client({ baseUrl: place.url, accessToken, log: false });
+  const other = await alice.createRoom({ invite: [place.bot.userId] });
+  assertEquals(place.homeserver.room(other).state("m.room.encryption"), undefined);
+  const joined = await place.run(["join", other]);
+  assertEquals([joined.code, joined.stdout], [0, `${other}\n`], joined.stderr);
+  assertEquals(place.homeserver.room(other).membership(place.bot.userId), "join");
+  const [nobody, nowhere] = [
+    await place.run(["rooms", "create", "--invite=alice"]),
+    await place.run(["join", "Stage"]),
+  ];
+  assertEquals([nobody.code, nowhere.code], [2, 2]);
+  assertStringIncludes(nobody.stderr, "user ID like @you:example.org");
+});
+
 Deno.test("send encrypts for a room that is encrypted, and says the event's ID", async () => {
   await using place = await Place.make();
   await place.makeLoggedInBot();

@@ -33,6 +33,22 @@ Deno.test("What can't be understood ends with 2, on standard error, and says wha
   }
 });
 
+Deno.test("A command or option that is mistyped is answered with the one that was meant", async () => {
+  const meant = [
+    [["logn"], "greenroom login?"],
+    [["init"], "greenroom new?"],
+    [["store-export"], "greenroom store export?"],
+    [["rooms", "crate"], "greenroom rooms create?"],
+    [["login", "--homserver=x"], "--homeserver?"],
+    [["nothing-like-it"], "see greenroom --help"],
+  ] as const;
+  for (const [args, mend] of meant) {
+    const { code, stderr } = await greenroom(args);
+    assertEquals(code, 2, args.join(" "));
+    assertStringIncludes(stderr, mend);
+  }
+});
+
 Deno.test("A secret on the command line is refused, and not repeated", async () => {
   const lines = [
     ["login", "--password=s3cret"],

@@ -39,9 +39,10 @@ const layers: Layer[] = [
     name: "cli",
     files: /^src\/cli\//,
     imports: ["mod"], // as applications do
-    // Entries of the package, what errors ask for, what holds a device, and what warns of key files that others
-    // may read.
+    // Entries of the package, what errors ask for, the nearest name, what holds a device, and what warns of key
+    // files that others may read.
     besides: [
+      "src/errors/known_names.ts",
       "src/errors/mends.ts",
       "src/appservice/mod.ts",
       "src/oauth/mod.ts",

@@ -17,6 +17,7 @@ import {
   CancelledError,
   CliError,
   type Input,
+  isThere,
   messageOf,
   statOf,
   STATUS,
@@ -111,7 +112,7 @@ async function setUp(
         const report = await signDevice(login, { store, keyPath, settings, signal }, terminal);
         signal.throwIfAborted();
         await keep(login, { store, storePath, keyPath, settings }, terminal);
-        tell(login, report, keyPath, terminal);
+        await tell(login, report, keyPath, terminal);
       } catch (error) {
         await undo(login);
         throw error;
@@ -242,12 +243,12 @@ async function askRecoveryKey(
   }
 }
 
-function tell(
+async function tell(
   { user, deviceId, token }: Login,
   { state }: VerificationReport,
   keyPath: string,
   terminal: Terminal,
-): void {
+): Promise<void> {
   terminal.note(`Logged in as ${user}, with the device ${deviceId}`);
   if (state === "bootstrapped") {
     terminal.note(
@@ -263,5 +264,6 @@ function tell(
     );
   }
   const where = token === undefined ? "session is in its store" : `token is in ${ENV_FILE}`;
-  terminal.note(`Its ${where}, which only you can read. Next: greenroom run`);
+  const next = await isThere("bot.ts") ? "greenroom run" : "greenroom chat <user>";
+  terminal.note(`Its ${where}, which only you can read. Next: ${next}`);
 }

@@ -1,10 +1,10 @@
 /**
- * `greenroom rooms`, `members` and `send`.
+ * `greenroom rooms`, `rooms create`, `join`, `members` and `send`.
  *
  * @module
  */
 
-import { type Client, isRoomAlias, isRoomId, NotFoundError } from "../../../mod.ts";
+import { type Client, isRoomAlias, isRoomId, isUserId, NotFoundError } from "../../../mod.ts";
 import type { RoomID } from "../../../types.ts";
 import { type Input, shown, UsageError } from "../io/mod.ts";
 import { openEncrypted, openPlain, readSettings } from "../project/mod.ts";
@@ -34,6 +34,23 @@ export async function rooms({ flags, terminal }: Input): Promise<void> {
       `${roomId}  ${lock.padEnd(9)}  ${String(room.members).padStart(5)}  ${shown(room.name ?? "–")}`,
     );
   }
+}
+
+/** Makes a room. */
+export async function create({ args: [name], flags, lists, terminal }: Input): Promise<void> {
+  const invite = (lists.invite ?? []).map((user) => {
+    if (isUserId(user)) return user;
+    throw new UsageError("Cannot make the room: --invite takes a user ID like @you:example.org");
+  });
+  await using account = await openPlain(await readSettings());
+  terminal.print(await account.client.createRoom({ name, invite, encrypted: flags.has("encrypted") }));
+}
+
+/** Joins a room, or accepts an invitation. */
+export async function join({ args: [room = ""], lists, terminal }: Input): Promise<void> {
+  if (!isRoomId(room) && !isRoomAlias(room)) throw noRoom();
+  await using account = await openPlain(await readSettings());
+  terminal.print(await account.client.joinRoom(room, { servers: lists.via }));
 }
 
 /** Lists who is in a room, also while the bot runs. */
@@ -69,18 +86,23 @@ export async function send({ args, flags, terminal }: Input): Promise<void> {
 export async function roomOf(client: Client, given = ""): Promise<RoomID> {
   if (isRoomId(given)) return given;
   if (isRoomAlias(given)) return (await client.getRoomAlias(given)).room_id;
-  throw new UsageError(
+  throw noRoom();
+}
+
+function noRoom(): UsageError {
+  return new UsageError(
     "Cannot find the room: it is neither a room ID like !abc:example.org nor an alias like #room:example.org",
   );
 }
 
-async function stateOf(
+export async function stateOf(
   client: Client,
   roomId: RoomID,
   type: string,
+  stateKey?: string,
 ): Promise<Record<string, unknown> | undefined> {
   try {
-    return await client.getStateEvent(roomId, type as "m.room.name") as Record<string, unknown>;
+    return await client.getStateEvent(roomId, type as "m.room.name", { stateKey }) as Record<string, unknown>;
   } catch (error) {
     if (error instanceof NotFoundError) return undefined;
     throw error;

@@ -16,7 +16,7 @@ import {
   type Terminal,
   UsageError,
 } from "../io/mod.ts";
-import { openEncrypted, readSettings } from "../project/mod.ts";
+import { followed, openEncrypted, readSettings } from "../project/mod.ts";
 import { roomOf } from "./rooms.ts";
 
 /** How it may go on: emoji, and with `--qr` a code as well. */
@@ -58,14 +58,6 @@ export async function run({ args, values, flags, terminal }: Input): Promise<voi
 function userOf(given: string | undefined): UserID | undefined {
   if (given === undefined || isUserId(given)) return given;
   throw new UsageError("Cannot verify the user: what is given is no user ID like @alice:example.org");
-}
-
-/** Follows what comes, from now on; an error of that ends `client.done`. */
-async function followed(client: Client): Promise<void> {
-  const synced = Promise.withResolvers<void>();
-  client.on("SYNC_SUCCESSFUL", () => synced.resolve());
-  client.start({ ignoreInitialSync: true }).catch(synced.reject);
-  await synced.promise;
 }
 
 /** The first request that the person at the terminal takes. */

@@ -5,6 +5,7 @@
  */
 
 import { parseArgs } from "node:util";
+import { nearestName } from "../../errors/known_names.ts";
 import { UsageError } from "./failure.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -12,6 +13,8 @@ import type { Terminal } from "./terminal.ts";
 interface OptionSpec {
   /** What its value is called; absent: it has none. */
   readonly value?: string;
+  /** Whether it may be given more than once. Default: no; the last one counts. */
+  readonly isList?: boolean;
   /** What it does. */
   readonly about: string;
 }
@@ -24,6 +27,8 @@ export interface Input {
   readonly rest: readonly string[];
   /** The values of options, by name. */
   readonly values: Readonly<Record<string, string | undefined>>;
+  /** The values of options that may be given more than once, by name. */
+  readonly lists: Readonly<Record<string, readonly string[] | undefined>>;
   /** The options without a value that were given. */
   readonly flags: ReadonlySet<string>;
   /** Where it reads and writes. */
@@ -62,6 +67,20 @@ export function findCommand(
   return command && { command, args: args.slice(command.name.split(" ").length) };
 }
 
+/** What other programs call commands. */
+const ELSEWHERE: Readonly<Record<string, string>> = {
+  ...{ init: "new", create: "new", start: "run", status: "doctor", whoami: "doctor", talk: "chat" },
+};
+
+/** The error of a command that there is not. It never repeats what was given, which may be a secret. */
+export function unknownCommand(commands: readonly CommandSpec[], args: readonly string[]): UsageError {
+  const names = commands.map(({ name }) => name);
+  const [first = "", second = ""] = args;
+  const nearest = ELSEWHERE[first] ?? nearestName(`${first} ${second}`, names) ?? nearestName(first, names);
+  const mend = nearest === undefined ? "see greenroom --help" : `did you mean greenroom ${nearest}?`;
+  return new UsageError(`Cannot run it: there is no such command; ${mend}`);
+}
+
 /** Parses what follows a command. @throws {UsageError} It never repeats a value, which may be a secret. */
 export function parseCommand(command: CommandSpec, given: readonly string[], terminal: Terminal): Input {
   const end = given.indexOf("--");
@@ -75,8 +94,8 @@ export function parseCommand(command: CommandSpec, given: readonly string[], ter
         `it when you are asked, or hand it over by standard input: ${mend}`,
     );
   }
-  const options = Object.entries(command.options ?? {}).map(([name, { value }]) =>
-    [name, { type: value === undefined ? "boolean" : "string" }] as const
+  const options = Object.entries(command.options ?? {}).map(([name, { value, isList: multiple = false }]) =>
+    [name, { type: value === undefined ? "boolean" : "string", multiple }] as const
   );
   const { values, positionals: plain } = parsed(own, Object.fromEntries(options), mend);
   const positionals = command.passes === undefined ? [...plain, ...rest] : plain;
@@ -89,16 +108,19 @@ export function parseCommand(command: CommandSpec, given: readonly string[], ter
   if (positionals.length > most) {
     throw new UsageError(`Cannot run it: there are more arguments than it takes; ${mend}`);
   }
-  const texts = Object.entries(values).filter((entry): entry is [string, string] =>
-    typeof entry[1] === "string"
-  );
-  const flags = Object.entries(values).filter(([, value]) => value === true).map(([name]) => name);
-  return { args: positionals, rest, values: Object.fromEntries(texts), flags: new Set(flags), terminal };
+  const ofKind = <T>(is: (value: unknown) => value is T): Record<string, T> =>
+    Object.fromEntries(Object.entries(values).filter((entry): entry is [string, T] => is(entry[1])));
+  return {
+    ...{ args: positionals, rest, terminal },
+    values: ofKind((value) => typeof value === "string"),
+    lists: ofKind(Array.isArray),
+    flags: new Set(Object.keys(ofKind((value) => value === true))),
+  };
 }
 
 function parsed(
   args: readonly string[],
-  options: Record<string, { type: "boolean" | "string" }>,
+  options: Record<string, { type: "boolean" | "string"; multiple?: boolean }>,
   mend: string,
 ): { values: Record<string, unknown>; positionals: string[] } {
   try {
@@ -107,11 +129,12 @@ function parsed(
     const [, name = "an option"] =
       /Option '(?:-\w, )?(--?[\w-]+)|Unknown option '(--?[\w-]+)/.exec(String(error)) ?? [];
     const unknown = /Unknown option '(--?[\w-]+)/.exec(String(error))?.[1];
-    throw new UsageError(
-      unknown === undefined
-        ? `Cannot run it: ${name} has no value, or one that it does not take; ${mend}`
-        : `Cannot run it: there is no option ${unknown}; ${mend}`,
-    );
+    if (unknown === undefined) {
+      throw new UsageError(`Cannot run it: ${name} has no value, or one that it does not take; ${mend}`);
+    }
+    const nearest = nearestName(unknown, [...Object.keys(options), "help"].map((option) => `--${option}`));
+    const meant = nearest === undefined ? "" : `did you mean ${nearest}? `;
+    throw new UsageError(`Cannot run it: there is no option ${unknown}; ${meant}${mend}`);
   }
 }
 

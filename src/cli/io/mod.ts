@@ -11,6 +11,7 @@ export {
   helpOfAll,
   type Input,
   parseCommand,
+  unknownCommand,
 } from "./command_line.ts";
 export {
   CancelledError,
@@ -24,3 +25,4 @@ export {
 export { drawnCode } from "./qr_code.ts";
 export { failedWith, isThere, RUNTIME, statOf } from "./system.ts";
 export { shown, Terminal } from "./terminal.ts";
+export { TypedLines } from "./typed_lines.ts";

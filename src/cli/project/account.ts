@@ -96,6 +96,14 @@ export async function openEncrypted(settings: Settings): Promise<Account> {
   }, store);
 }
 
+/** Follows what comes, from now on, once that has begun; an error of that ends `client.done`. */
+export async function followed(client: Client): Promise<void> {
+  const synced = Promise.withResolvers<void>();
+  client.on("SYNC_SUCCESSFUL", () => synced.resolve());
+  client.start({ ignoreInitialSync: true }).catch(synced.reject);
+  await synced.promise;
+}
+
 /** The store of the settings, if it is there: opening one would make it. */
 async function openExisting(
   settings: Settings,

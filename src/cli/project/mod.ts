@@ -7,6 +7,7 @@
 export {
   addressOf,
   existingStore,
+  followed,
   isLoggedIn,
   keyIn,
   keyOrNew,
