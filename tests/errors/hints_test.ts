@@ -10,7 +10,6 @@ import {
   TEST_ROOM_HINTS,
   TEST_USER_HINTS,
 } from "../../src/testing/testing_hints.ts";
-import { complaintsOf } from "../types/compiler.ts";
 
 const SERVICE = {
   registration: createRegistration({ id: "irc", url: "http://localhost:9000", serverName: "localhost" }),
@@ -46,33 +45,6 @@ Deno.test("What is made with hints is compared and copied as without", () => {
     { userId: "@alice:localhost", deviceId: "A", accessToken, password: "a" } as never,
   );
   assertEquals(structuredClone(made), { ...made } as never);
-});
-
-Deno.test("The compiler says what to write for members of other bridges and tests", async () => {
-  const said = await complaintsOf(`
-    import type { Appservice } from "@greenroom/matrix/appservice";
-    import { BotTester, Homeserver } from "@greenroom/matrix/testing";
-    declare const appservice: Appservice;
-    declare const tester: BotTester;
-    const homeserver = new Homeserver();
-    appservice.ghost("_irc_bob");
-    appservice.listen(9000);
-    await homeserver.stop();
-    await homeserver.createUser("alice").sendText("!a:b", "Hello");
-    await tester.say("!ping");
-    const { sendText } = await tester.room("alice");
-    sendText("!ping");
-  `);
-  for (
-    const here of [
-      APPSERVICE_HINTS.ghost,
-      APPSERVICE_HINTS.listen,
-      HOMESERVER_HINTS.stop,
-      TEST_USER_HINTS.sendText.slice(0, 20),
-      BOT_TESTER_HINTS.say,
-      TEST_ROOM_HINTS.sendText,
-    ]
-  ) assert(said.includes(`WriteInstead<"${here}`), `${here}: ${said}`);
 });
 
 Deno.test("An application service says whom it may act as, and that it does not listen by itself", async () => {

@@ -1,6 +1,6 @@
-/** The compiler as an assertion: code made from the specification's examples must compile. */
+/** The compiler as an assertion: what it takes, and what it says against the rest. */
 
-import { assert } from "@std/assert";
+import { assertEquals } from "@std/assert";
 
 /** The address of a module of the types, for code that is to be compiled. */
 export function moduleOf(file: string): string {
@@ -9,22 +9,30 @@ export function moduleOf(file: string): string {
 
 /** Fails with the compiler's words if `code` does not compile. */
 export async function assertCompiles(code: string): Promise<void> {
-  const said = await complaintsOf(code);
-  assert(said === "", said);
+  assertEquals(await complaintsOf([code]), [[]]);
 }
 
-/** What the compiler says against `code`; empty: nothing. */
-export async function complaintsOf(code: string): Promise<string> {
-  const file = await Deno.makeTempFile({ suffix: ".ts" });
+/** The errors that the compiler finds in each of these programs, by one run: that takes seconds. */
+export async function complaintsOf(programs: readonly string[]): Promise<string[][]> {
+  const folder = await Deno.makeTempDir();
   try {
-    await Deno.writeTextFile(file, code);
+    const files = programs.map((_, at) => `${folder}/program_${at}.ts`);
+    for (const [at, code] of programs.entries()) await Deno.writeTextFile(files[at] ?? "", code);
     const config = new URL("../../deno.json", import.meta.url);
     const { success, stderr } = await new Deno.Command(Deno.execPath(), {
-      args: ["check", "--quiet", "--config", config.pathname, file],
+      args: ["check", "--quiet", "--config", config.pathname, ...files],
       env: { NO_COLOR: "1" },
     }).output();
-    return success ? "" : new TextDecoder().decode(stderr);
+    if (success) return files.map(() => []);
+    const output = new TextDecoder().decode(stderr);
+    const errors = output.split(/^(?=TS\d+ \[ERROR\])/m).filter((each) => each.startsWith("TS"));
+    const found = files.map((file) =>
+      errors.filter((each) => /^ +at (\S+?):\d+:\d+$/m.exec(each)?.[1] === `file://${file}`)
+    );
+    assertEquals(found.flat().length, errors.length, output); // none is of another file
+    if (errors.length === 0) throw new Error(output);
+    return found;
   } finally {
-    await Deno.remove(file);
+    await Deno.remove(folder, { recursive: true });
   }
 }

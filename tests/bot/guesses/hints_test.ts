@@ -10,9 +10,7 @@ import {
   EVENT_HINTS,
   ROOM_CONTEXT_HINTS,
   ROOM_HINTS,
-  WRITE_HINTS,
 } from "../../../src/bot/context/context_hints.ts";
-import { complaintsOf } from "../../types/compiler.ts";
 import { trying } from "../support.ts";
 
 type Untyped = Record<string, unknown>;
@@ -90,47 +88,6 @@ Deno.test("What a plugin adds to contexts by a name of another library is its ow
   await room.say("hello");
   await tester.until(() => seen.length === 2, "The plugin was to see it");
   assertEquals(seen, [3, ["one"]]);
-});
-
-Deno.test("The compiler says what to write for members of other libraries", async () => {
-  const said = await complaintsOf(`
-    import { Bot } from "@greenroom/matrix/bot";
-    const bot = Bot.fromEnv();
-    bot.command("warn <user>", { args: { user: "user" } }, async (c) => {
-      await c.replyHtml("<b>No</b>");
-      await c.kickUser(c.args.user);
-      const { text } = c.message;
-      await c.setTyping(true);
-      await bot.send("!a:b", text);
-      await c.room.send(c.room.memberCount);
-    });
-  `);
-  for (
-    const here of [
-      EVENT_HINTS.replyHtml.replaceAll('"', '\\"'),
-      ROOM_HINTS.kickUser,
-      EVENT_HINTS.message,
-      ROOM_CONTEXT_HINTS.setTyping,
-      BOT_HINTS.send,
-      CONTEXT_ROOM_HINTS.memberCount,
-    ]
-  ) assert(said.includes(here) || said.includes(here.replaceAll("\\", "")), `${here}: ${said}`);
-});
-
-Deno.test("The compiler says what to write for options of text that other libraries have", async () => {
-  const said = await complaintsOf(`
-    import type { Context } from "@greenroom/matrix/bot";
-    export async function say(c: Context): Promise<void> {
-      await c.send("a", { markdown: true });
-      await c.reply("a", { html: "<b>a</b>", notice: true });
-      await c.send("a", { replyTo: "$a", format: "plain" });
-    }
-  `);
-  for (const name of ["markdown", "html", "notice"] as const) {
-    const here = WRITE_HINTS[name];
-    assert(said.includes(here) || said.includes(here.replaceAll('"', '\\"')), `${here}: ${said}`);
-  }
-  assert(said.includes("Found 3 errors"), said);
 });
 
 Deno.test("Options of commands that other libraries have are refused with what to write", () => {

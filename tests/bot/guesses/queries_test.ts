@@ -3,7 +3,6 @@ import { ValueError } from "@greenroom/matrix";
 import { Bot, Composer, type Query } from "@greenroom/matrix/bot";
 import { BotTester } from "@greenroom/matrix/testing";
 import { OTHER_QUERIES } from "../../../src/bot/run/other_queries.ts";
-import { complaintsOf } from "../../types/compiler.ts";
 import { trying } from "../support.ts";
 
 Deno.test("A query that other libraries have is refused with what to write, which is there", () => {
@@ -35,40 +34,6 @@ Deno.test("A query with a typing error is refused with the nearest, and others a
     );
   }
   assertThrows(() => plugin.on(7 as never, () => {}), ValueError, "what is of type number");
-});
-
-Deno.test("The compiler says what to write for a query that there is not", async () => {
-  const said = await complaintsOf(`
-    import { Composer } from "@greenroom/matrix/bot";
-    const plugin = new Composer();
-    plugin.on("photo", (c) => c.reply("A picture!"));
-    plugin.on(["joined"], (c) => c.reply("Welcome!"));
-    plugin.on("m.room.topc", (c) => c.reply("A topic!"));
-    plugin.on("reminder");
-  `);
-  for (
-    const here of [
-      "message:image",
-      "member:join",
-      "a query like message:text, or a type of event",
-      "bot.reminder(…)",
-    ]
-  ) assert(said.includes(`WriteInstead<"${here}`), `${here}: ${said}`);
-  assert(said.includes("Found 4 errors"), said);
-});
-
-Deno.test("The compiler refuses any text as a query, and takes a query that is known later", async () => {
-  const said = await complaintsOf(`
-    import { Bot, Composer, type Query } from "@greenroom/matrix/bot";
-    declare const text: string;
-    declare const query: Query;
-    new Composer().on(text, () => {});
-    new Composer().on([text], () => {});
-    Bot.fromEnv().on(text, () => {});
-    Bot.fromEnv().on(query, () => {}).on(["message:text", query], () => {});
-  `);
-  assert(said.includes(`WriteInstead<"a query like message:text, or a type of event`), said);
-  assert(said.includes("Found 3 errors"), said);
 });
 
 Deno.test("c.is() refuses a query that there is not", async () => {
