@@ -6,6 +6,7 @@
 
 import type { Entrant } from "./entrants.ts";
 import type { Job } from "./inputs/plan.ts";
+import type { Pace } from "./stub/paced_session.ts";
 
 /** What a job took. */
 export interface Played {
@@ -24,8 +25,18 @@ export interface Played {
   readonly syncs: number;
 }
 
+/** How a contestant answered at a rate. */
+export interface AnsweredPace extends Pace {
+  /** Milliseconds that the process had the processor for. */
+  readonly cpu: number;
+  /** Milliseconds for which nothing else could run: of 1,000 looks the longest but one. */
+  readonly turn: number;
+}
+
 /** What a contestant says in the end. */
 export interface Answer {
+  /** Of the rates at which messages came, or of the time that it waited. */
+  readonly paces?: readonly AnsweredPace[];
   /** Of the jobs, if it had to do them. */
   readonly results?: readonly Played[];
   /** Milliseconds that the process had the processor for. */
@@ -48,18 +59,20 @@ export interface Turn {
   /** The client's name there, which is new. */
   readonly token: string;
   /** What to do. Default: all jobs. */
-  readonly what?: "all" | "start" | "idle";
+  readonly what?: "all" | "start" | "idle" | "wait" | "answer";
+  /** More options. Default: none. */
+  readonly more?: readonly string[];
   /** How many clients, if they are to be idle. */
   readonly clients?: number;
 }
 
 /** How long a turn may take, in milliseconds. */
-const PATIENCE_MS = 180_000;
+const PATIENCE_MS = 900_000;
 
 /** Has a contestant take its turn, in an empty folder. */
 export async function takeTurn(
   { name, command, args, cwd, env = {} }: Entrant,
-  { url, token, what = "all", clients = 1 }: Turn,
+  { url, token, what = "all", clients = 1, more = [] }: Turn,
 ): Promise<Answer> {
   const folder = await Deno.makeTempDir({ prefix: "greenroom-bench-" });
   const order = [
@@ -68,6 +81,7 @@ export async function takeTurn(
     `--what=${what}`,
     `--clients=${clients}`,
     `--folder=${folder}`,
+    ...more,
   ];
   try {
     const begun = performance.now();

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { url } from "./drive.mjs";
+import { TEXT, url } from "./drive.mjs";
 
 /** What of a sync response is looked at. */
 export interface Response {
@@ -44,6 +44,13 @@ export class BareClient {
       const body: Response = await this.#fetch("GET", `sync?timeout=30000${query}`);
       since = body.next_batch;
       await take(body);
+    }
+  }
+
+  /** Answers each event of a response's timelines with a message. */
+  answer({ rooms }: Response, send: (roomId: string, body: string) => unknown): void {
+    for (const [roomId, { timeline }] of Object.entries(rooms?.join ?? {})) {
+      for (const _event of timeline.events) send(roomId, TEXT);
     }
   }
 

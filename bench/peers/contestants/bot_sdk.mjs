@@ -4,7 +4,7 @@
  * @module
  */
 
-import { count, drive, option, url } from "./drive.mjs";
+import { answers, count, drive, option, TEXT, url } from "./drive.mjs";
 
 /** Is where the bench has installed it, and nowhere else. */
 const SDK = "matrix-bot-sdk";
@@ -18,7 +18,10 @@ await drive(async (token) => {
     ? new SimpleFsStorageProvider(`${option("folder")}/${token}.json`)
     : new MemoryStorageProvider();
   const client = new MatrixClient(url, token, storage);
-  client.on("room.event", count);
+  client.on(
+    "room.event",
+    answers ? (/** @type {string} */ roomId) => client.sendText(roomId, TEXT) : count,
+  );
   await client.start();
   return {
     send: (/** @type {string} */ roomId, /** @type {string} */ text) => client.sendText(roomId, text),

@@ -23,10 +23,14 @@ export function option(name, byDefault = "") {
 export const url = option("url");
 /** Whether rooms are encrypted. */
 export const encrypted = option("encrypted") !== "";
+/** Whether a handler answers each message with {@linkcode TEXT}. */
+export const answers = option("what") === "answer";
 /** What is sent: 200 bytes. */
-const TEXT = "The room is green – 今日は! ".repeat(9).slice(0, 152);
+export const TEXT = "The room is green – 今日は! ".repeat(9).slice(0, 152);
 /** How long memory has to settle before it is read, in milliseconds: connections close, garbage is collected. */
 const SETTLING_MS = 500;
+/** How often it is looked whether anything else could run, in milliseconds. */
+const TICK_MS = 2;
 
 /** @typedef {{ send?: (roomId: string, text: string) => Promise<unknown> } | void} Client What sends a message. */
 
@@ -117,19 +121,56 @@ async function play(/** @type {string} */ token, /** @type {Client} */ client, /
   return { results };
 }
 
+/** Watches for how long nothing else could run: the delays of a timer, in milliseconds. */
+function watchTurns() {
+  const delays = /** @type {number[]} */ ([]);
+  let due = performance.now() + TICK_MS;
+  setInterval(() => {
+    const now = performance.now();
+    delays.push(Math.max(0, now - due));
+    due = now + TICK_MS;
+  }, TICK_MS);
+  return () => {
+    const sorted = delays.splice(0).sort((one, other) => one - other);
+    return sorted[Math.ceil(sorted.length * 0.999) - 1] ?? 0;
+  };
+}
+
+/** Answers messages that come at rates, `--rates=1x10,100x10`: messages a second, and for how many seconds. */
+async function answerAll(/** @type {string} */ token) {
+  await ask(`${token}/idle`);
+  const [results, turn] = [[], watchTurns()];
+  for (const [rate, seconds] of option("rates").split(",").map((pace) => pace.split("x"))) {
+    const start = stopwatch();
+    turn();
+    const pace = await ask(`${token}/pace/${rate}/${seconds}`);
+    results.push({ ...pace, ...start(), turn: turn() });
+    if (pace.answered < pace.messages) break;
+  }
+  return { paces: results };
+}
+
+/** What clients that wait take of the processor, in milliseconds. */
+async function waitIdly() {
+  const start = stopwatch();
+  await new Promise((resolve) => setTimeout(resolve, Number(option("seconds")) * 1_000));
+  return { paces: [start()] };
+}
+
 /**
  * Does what the command line asks for, prints a line of JSON with what it took, and ends the process.
  *
  * `--what=all`: one client does all jobs. A job of syncing begins when its first response may be given, and ends when the client has
  * asked for more with the job's last token and the handler has counted its events. `--what=play`: only those. `--what=start`: one
- * client handles one event. `--what=idle`: so many clients as `--clients` says have synced once, and wait.
+ * client handles one event. `--what=idle`: so many clients as `--clients` says have synced once, and wait. `--what=wait`: the same, for `--seconds`, and what of the processor that
+ * takes. `--what=answer`: one client answers messages.
  *
  * @param {(token: string) => Client | Promise<Client>} begin Starts a client that counts the events of timelines.
  */
 export async function drive(begin) {
   const [token, what] = [option("token"), option("what", "play")];
   let answer = {};
-  if (what === "idle") {
+  if (what === "idle" || what === "wait") {
     const names = Array.from({ length: Number(option("clients", "1")) }, (_, index) => `${token}-${index}`);
     for (const name of names) {
       await begin(name);
@@ -138,13 +179,14 @@ export async function drive(begin) {
     await counting(names.length);
     await new Promise((resolve) => setTimeout(resolve, SETTLING_MS));
     globalThis.gc?.();
-    answer = { memory: memory("VmRSS") };
+    answer = { ...what === "wait" && await waitIdly(), memory: memory("VmRSS") };
   } else {
     const client = await begin(token);
     if (what === "start") {
       await counting(1);
       say(""); // stops the clock
-    } else answer = await play(token, client, await ask(what === "all" ? `${token}/jobs` : "jobs"));
+    } else if (answers) answer = await answerAll(token);
+    else answer = await play(token, client, await ask(what === "all" ? `${token}/jobs` : "jobs"));
     answer = { ...answer, cpu: cpu(), memory: memory("VmHWM") };
   }
   const { deno } = process.versions;

@@ -22,10 +22,14 @@ URL = option("url")
 ENCRYPTED = option("encrypted") != ""
 # Where the client may keep files.
 FOLDER = option("folder")
+# Whether a handler answers each message.
+ANSWERS = option("what") == "answer"
 # What is sent: 200 bytes.
 TEXT = ("The room is green – 今日は! " * 9)[:152]
 # How long memory has to settle before it is read.
 SETTLING_S = 0.5
+# How often it is looked whether anything else could run.
+TICK_S = 0.002
 
 
 class Counter:
@@ -98,6 +102,45 @@ async def _play(ask, token, counter, send):
     return {"results": results}
 
 
+class _Turns:
+    """For how long nothing else could run: the delays of a timer, in milliseconds."""
+
+    def __init__(self):
+        self._delays = []
+        self._task = asyncio.create_task(self._watch())
+
+    async def _watch(self):
+        while True:
+            due = time.perf_counter() + TICK_S
+            await asyncio.sleep(TICK_S)
+            self._delays.append(max(0, time.perf_counter() - due) * 1000)
+
+    def read(self):
+        delays, self._delays = sorted(self._delays), []
+        return delays[max(0, -(-len(delays) * 999 // 1000) - 1)] if delays else 0
+
+
+async def _answer_all(ask, token):
+    """Answers messages that come at rates, `--rates=1x10,100x10`: messages a second, and for how many seconds."""
+    await ask(f"{token}/idle")
+    paces, turns = [], _Turns()
+    for rate, seconds in (pace.split("x") for pace in option("rates").split(",")):
+        stopwatch = _Stopwatch()
+        turns.read()
+        pace = await ask(f"{token}/pace/{rate}/{seconds}")
+        paces.append({**pace, **stopwatch.read(), "turn": turns.read()})
+        if pace["answered"] < pace["messages"]:
+            break
+    return {"paces": paces}
+
+
+async def _wait_idly():
+    """What clients that wait take of the processor, in milliseconds."""
+    stopwatch = _Stopwatch()
+    await asyncio.sleep(float(option("seconds")))
+    return {"paces": [stopwatch.read()]}
+
+
 async def drive(begin):
     """Does what the command line asks for, prints a line of JSON with what it took, and ends the process.
 
@@ -112,7 +155,7 @@ async def drive(begin):
                 return await response.json()
 
         answer = {}
-        if what == "idle":
+        if what in ("idle", "wait"):
             names = [f"{token}-{index}" for index in range(int(option("clients", "1")))]
             for name in names:
                 await begin(name, counter)
@@ -120,12 +163,16 @@ async def drive(begin):
             await counter.reach(len(names))
             await asyncio.sleep(SETTLING_S)
             gc.collect()
+            if what == "wait":
+                answer.update(await _wait_idly())
             answer["memory"] = memory("VmRSS")
         else:
             send = await begin(token, counter)
             if what == "start":
                 await counter.reach(1)
                 print(flush=True)  # stops the clock
+            elif ANSWERS:
+                answer = await _answer_all(ask, token)
             else:
                 answer = await _play(ask, token, counter, send)
             answer.update(cpu=time.process_time() * 1000, memory=memory("VmHWM"))

@@ -6,9 +6,9 @@
  */
 
 import { Client } from "@greenroom/matrix";
-import { type RoomID, SyncStream } from "@greenroom/matrix/types";
+import { type MatrixEvent, type MessageEvent, type RoomID, SyncStream } from "@greenroom/matrix/types";
 import type { Store } from "../../../src/store/base/store.ts";
-import { count, drive, encrypted, option, url } from "./drive.mjs";
+import { answers, count, drive, encrypted, option, TEXT, url } from "./drive.mjs";
 import { EVERYBODY } from "../../../tests/support/everybody.ts";
 
 const folder = option("folder");
@@ -32,13 +32,15 @@ await drive(async (token) => {
     store,
     encryption: encrypted && EVERYBODY,
   });
+  const answer = (event: MatrixEvent) =>
+    "room_id" in event && client.sendText((event as MessageEvent).room_id, TEXT);
   // What can't be decrypted is not counted, and ends the run.
-  const handle = encrypted
-    ? ({ type }: { type: string }) => void (type !== "m.room.encrypted" && count())
-    : count;
+  const countClear = ({ type }: MatrixEvent) => void (type !== "m.room.encrypted" && count());
   if (option("handlers") === "typed") {
     for (const type of TYPES) client.addEventHandler(type, count, { source: SyncStream.TIMELINE });
-  } else client.addEventHandler(handle, { source: SyncStream.TIMELINE });
+  } else {client.addEventHandler(answers ? answer : encrypted ? countClear : count, {
+      source: SyncStream.TIMELINE,
+    });}
   client.start();
   return { send: (roomId, text) => client.sendText(roomId as RoomID, text) };
 });

@@ -6,7 +6,7 @@
 
 import "./quiet.mjs";
 import { createClient, MatrixEventEvent, RoomEvent } from "matrix-js-sdk";
-import { count, drive, encrypted, url } from "./drive.mjs";
+import { answers, count, drive, encrypted, TEXT, url } from "./drive.mjs";
 
 await drive(async (token) => {
   const client = createClient({
@@ -22,11 +22,16 @@ await drive(async (token) => {
     const { outgoingRequestsManager } = /** @type {any} */ (client.getCrypto());
     await outgoingRequestsManager.doProcessOutgoingRequests();
   }
+  const handle = answers
+    ? (/** @type {any} */ event) => client.sendTextMessage(event.getRoomId(), TEXT)
+    : () => count();
   client.on(RoomEvent.Timeline, (event, _room, toStart, removed) => {
-    if (!toStart && !removed && event.getWireType() !== "m.room.encrypted") count();
+    if (!toStart && !removed && event.getWireType() !== "m.room.encrypted" && !event.isSending()) {
+      handle(event);
+    }
   });
   client.on(MatrixEventEvent.Decrypted, (event) => {
-    if (!event.isDecryptionFailure()) count();
+    if (!event.isDecryptionFailure()) handle(event);
   });
   await client.startClient({ initialSyncLimit: 20, threadSupport: false });
   return { send: (roomId, text) => client.sendTextMessage(roomId, text) };

@@ -10,7 +10,7 @@
 
 import { DatabaseSync } from "node:sqlite";
 import { BareClient, type Response } from "./bare_client.ts";
-import { countMany, drive, option } from "./drive.mjs";
+import { answers, countMany, drive, option } from "./drive.mjs";
 
 function durably(path: string): (token: string) => void {
   const database = new DatabaseSync(path);
@@ -35,9 +35,12 @@ function walk({ rooms }: Response): number {
 const keep = option("store") === "sqlite" ? durably(`${option("folder")}/limit.db`) : () => {};
 await drive((token) => {
   const client = new BareClient(token);
+  const send = (roomId: string, body: string) =>
+    client.send(roomId, "m.room.message", { msgtype: "m.text", body });
   client.sync((response) => {
     keep(response.next_batch);
-    countMany(walk(response));
+    if (answers) client.answer(response, send);
+    else countMany(walk(response));
   });
-  return { send: (roomId, body) => client.send(roomId, "m.room.message", { msgtype: "m.text", body }) };
+  return { send };
 });

@@ -12,7 +12,7 @@ import {
   Vodozemac,
 } from "@greenroom/vodozemac-wasm";
 import { BareClient, type Event, type Response } from "./bare_client.ts";
-import { countMany, drive } from "./drive.mjs";
+import { answers, countMany, drive } from "./drive.mjs";
 
 const ONE_TIME_KEYS = 50;
 const decoder = new TextDecoder();
@@ -81,21 +81,24 @@ function walk({ rooms, to_device }: Response): number {
 await drive(async (token) => {
   const client = new BareClient(token);
   await publish(client);
-  client.sync((response) => countMany(walk(response)));
   const outbound = megolm.createOutbound();
-  return {
-    send: (roomId, body) => {
-      const content = { msgtype: "m.text", body };
-      const ciphertext = outbound.encrypt(
-        JSON.stringify({ type: "m.room.message", room_id: roomId, content }),
-      );
-      return client.send(roomId, "m.room.encrypted", {
-        algorithm: "m.megolm.v1.aes-sha2",
-        session_id: outbound.sessionId,
-        sender_key: account.curve25519Key,
-        device_id: "BENCH",
-        ciphertext,
-      });
-    },
+  const send = (roomId: string, body: string) => {
+    const content = { msgtype: "m.text", body };
+    const ciphertext = outbound.encrypt(
+      JSON.stringify({ type: "m.room.message", room_id: roomId, content }),
+    );
+    return client.send(roomId, "m.room.encrypted", {
+      algorithm: "m.megolm.v1.aes-sha2",
+      session_id: outbound.sessionId,
+      sender_key: account.curve25519Key,
+      device_id: "BENCH",
+      ciphertext,
+    });
   };
+  client.sync((response) => {
+    const events = walk(response);
+    if (answers) client.answer(response, send);
+    else countMany(events);
+  });
+  return { send };
 });

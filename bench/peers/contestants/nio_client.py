@@ -3,7 +3,7 @@
 import asyncio
 import logging
 
-from drive import ENCRYPTED, FOLDER, URL, drive
+from drive import ANSWERS, ENCRYPTED, FOLDER, TEXT, URL, drive
 from nio import AsyncClient, AsyncClientConfig, MegolmEvent
 
 USER = "@me:example.org"
@@ -17,8 +17,12 @@ async def begin(token, counter):
     if ENCRYPTED:
         await client.keys_upload()
 
-    async def handle(_room, event):
-        if not isinstance(event, MegolmEvent):
+    async def handle(room, event):
+        if isinstance(event, MegolmEvent):
+            return
+        if ANSWERS:
+            await send(room.room_id, TEXT)
+        else:
             counter.add()
 
     client.add_event_callback(handle, None)

@@ -71,8 +71,11 @@ const ONE_EVENT: Sizes = {
  */
 const among = (rooms: number): Sizes => ({ ...ONE_EVENT, rooms, small: 500 });
 
+/** Messages that come at a rate, in fifty rooms. */
+const PACED: Sizes = { ...ONE_EVENT, rooms: 50, members: 4, small: 20_000, smallTimeline: 1 };
+
 /** What a client is given; its name at the stub homeserver begins with it. */
-export type PlanName = "play" | "crypt" | "brief" | `grow${number}`;
+export type PlanName = "play" | "crypt" | "brief" | "paced" | "pacedcrypt" | `grow${number}`;
 
 /** What a plan has for a client. */
 export interface Plan {
@@ -81,6 +84,8 @@ export interface Plan {
   readonly encrypted: boolean;
   /** Whether responses are given immediately, without waiting for a job to begin. */
   readonly atOnce: boolean;
+  /** Whether messages come at a rate, and answers to them are timed. Default: false. */
+  readonly paced?: boolean;
 }
 
 /** A plan by its name. */
@@ -89,6 +94,9 @@ export function planOf(name: PlanName, { quick }: { readonly quick: boolean }): 
   if (encrypted) return { sizes: quick ? ENCRYPTED_QUICK : ENCRYPTED, encrypted, atOnce: false };
   if (name === "play") return { sizes: quick ? QUICK : FULL, encrypted, atOnce: false };
   if (name === "brief") return { sizes: ONE_EVENT, encrypted, atOnce: true };
+  if (name === "paced" || name === "pacedcrypt") {
+    return { sizes: PACED, encrypted: name === "pacedcrypt", atOnce: false, paced: true };
+  }
   return { sizes: among(Number(name.slice("grow".length))), encrypted, atOnce: false };
 }
 

@@ -9,11 +9,12 @@ import { makeInputs } from "./inputs.ts";
 import { type Job, jobsOf, type PlanName, planOf } from "./plan.ts";
 import type { InputEvent } from "./room_inputs.ts";
 import { StubKeys } from "../stub/stub_keys.ts";
+import { PacedSession } from "../stub/paced_session.ts";
 import { StubSession } from "../stub/stub_session.ts";
 
 /** A client, as the stub sees it. */
 export interface StubClient {
-  readonly session: StubSession;
+  readonly session: StubSession | PacedSession;
   readonly keys: StubKeys;
   readonly world: World;
   /** The messages it has sent, by the types of the events. */
@@ -47,7 +48,8 @@ export async function makeWorld(
       members: (roomId) => inputs.members(roomId),
       client() {
         const keys = new StubKeys(inputs.people);
-        const session = new StubSession(() => inputs.responsesFor(keys.recipient), syncJobs);
+        const bodies = () => inputs.responsesFor(keys.recipient);
+        const session = plan.paced ? new PacedSession(bodies) : new StubSession(bodies, syncJobs);
         return { world, session, keys, sent: new Map() };
       },
     };
@@ -61,7 +63,9 @@ export async function makeWorld(
     roomId: Object.keys(rooms.join)[0] ?? "",
     members: () => [],
     client() {
-      const session = new StubSession(bodies, syncJobs, plan.atOnce ? bodies.length : 0);
+      const session = plan.paced
+        ? new PacedSession(() => bodies)
+        : new StubSession(bodies, syncJobs, plan.atOnce ? bodies.length : 0);
       return { world, session, keys: new StubKeys(), sent: new Map() };
     },
   };

@@ -9,6 +9,7 @@
 
 import type { PlanName } from "../inputs/plan.ts";
 import { makeWorld, type StubClient, type World } from "../inputs/world.ts";
+import { PacedSession } from "./paced_session.ts";
 
 const SYNC = /^\/_matrix\/client\/(?:v3|r0)\/sync$/;
 const USER = { user_id: "@me:example.org", device_id: "BENCH", is_guest: false };
@@ -57,16 +58,21 @@ function nameOf(request: Request, url: URL): string {
 
 /**
  * What contestants and the bench ask: `/bench/<client>/jobs`, `…/room`, `…/sent`, `…/idle`,
- * `…/<number of a job>`, `…/forget`. And `/bench/jobs`: the jobs of syncing.
+ * `…/<number of a job>`, `…/pace/<messages a second>/<seconds>`, `…/forget`. And `/bench/jobs`: the jobs of
+ * syncing.
  */
 async function control(path: string): Promise<Response> {
-  const [, , name = "", what = ""] = path.split("/");
+  const [, , name = "", what = "", ...more] = path.split("/");
   if (name === "jobs") return json((await worldOf("play")).jobs.filter((job) => job.name !== "send"));
   if (what === "jobs") return json((await worldOf(name)).jobs);
   if (what === "room") return json((await worldOf(name)).roomId);
   if (what === "forget") return json(clients.delete(name));
   const { session, sent } = await clientOf(name);
   if (what === "sent") return json(Object.fromEntries(sent));
+  if (session instanceof PacedSession) {
+    const [rate = NaN, seconds = NaN] = more.map(Number);
+    return json(what === "idle" ? await session.greeted() : await session.pace(rate, seconds));
+  }
   if (what !== "idle") return json(await session.play(Number(what)));
   await session.idle();
   return json({});
@@ -76,12 +82,16 @@ type Handler = (client: StubClient, request: Request, match: RegExpExecArray) =>
 
 /** What depends on the client. */
 const HANDLERS: readonly (readonly [RegExp, Handler])[] = [
-  [/\/rooms\/[^/]+\/send\/([^/]+)\/[^/]+$/, async ({ sent }, request, [, type = ""]) => {
-    await request.arrayBuffer();
-    const count = (sent.get(type) ?? 0) + 1;
-    sent.set(type, count);
-    return { event_id: `$sent${count}` };
-  }],
+  [
+    /\/rooms\/([^/]+)\/send\/([^/]+)\/[^/]+$/,
+    async ({ sent, session }, request, [, room = "", type = ""]) => {
+      await request.arrayBuffer();
+      if (session instanceof PacedSession) session.answered(decodeURIComponent(room));
+      const count = (sent.get(type) ?? 0) + 1;
+      sent.set(type, count);
+      return { event_id: `$sent${count}` };
+    },
+  ],
   [/\/rooms\/([^/]+)\/members$/, ({ world }, _, [, roomId = ""]) => {
     return { chunk: world.members(decodeURIComponent(roomId)) };
   }],
@@ -101,7 +111,9 @@ async function handle(request: Request): Promise<Response> {
   const name = nameOf(request, url);
   const client = clients.get(name) ?? await clientOf(name);
   if (SYNC.test(path)) {
-    return new Response(await client.session.sync(url.searchParams.get("since")), { headers });
+    const { searchParams } = url;
+    const wait = Number(searchParams.get("timeout") ?? 0);
+    return new Response(await client.session.sync(searchParams.get("since"), wait), { headers });
   }
   for (const [pattern, answer] of HANDLERS) {
     const match = pattern.exec(path);
