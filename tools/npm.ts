@@ -92,7 +92,7 @@ async function replaceForBrowsers(folder: string): Promise<void> {
     const there = '"../../base/platform/browser_assert.ts"';
     await Deno.writeTextFile(file, text.replaceAll(/"node:(?:assert|util)"/g, there));
   }
-  const lazy = join(folder, "src/bot/lazy_store.ts");
+  const lazy = join(folder, "src/bot/env.ts");
   const text = (await Deno.readTextFile(lazy)).replaceAll(/store\/(?:sqlite|kv)\.ts/g, "store/indexeddb.ts");
   await Deno.writeTextFile(lazy, text.replaceAll(/(?:Sqlite|Kv)Store/g, "IndexedDbStore"));
 }

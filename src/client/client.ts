@@ -29,8 +29,13 @@ import { parseUserId, type UserIDParts } from "../types/identifiers.ts";
 import { ClientBasics } from "./client_basics.ts";
 import { ClientLife } from "./client_life.ts";
 import { CLIENT_HINTS, type ClientOptionHints } from "./client_hints.ts";
-import { ApplicationOperations, operationsOf, shareOperations } from "./application_operations.ts";
-import { clientOperations, lazyPushRules } from "./client_operations.ts";
+import {
+  ApplicationOperations,
+  clientOperations,
+  lazyPushRules,
+  operationsOf,
+  shareOperations,
+} from "./client_operations.ts";
 import { type QueueAPI, SendQueues } from "./queue/queue.ts";
 import { LazyServing } from "./lazy_serving.ts";
 import type { WakeAPI } from "./wake_options.ts";

@@ -5,8 +5,7 @@ import { Bot } from "@greenroom/matrix/bot";
 import { KvStore } from "@greenroom/matrix/store/kv";
 import { SqliteStore } from "@greenroom/matrix/store/sqlite";
 import { Homeserver } from "@greenroom/matrix/testing";
-import { optionsFromEnv } from "../../src/bot/env.ts";
-import { LazyStore } from "../../src/bot/lazy_store.ts";
+import { LazyStore, optionsFromEnv } from "../../src/bot/env.ts";
 
 /** A store that fails when it is used first, as one that is opened late. */
 function failing(error: StoreError): MemoryStore {

@@ -7,7 +7,7 @@
 
 import type { SyncOnceOptions } from "@greenroom/matrix";
 import type { RoomID } from "@greenroom/matrix/types";
-import { WakeKey } from "../../../src/client/serving/push_gateway.ts";
+import { WakeKey } from "../../../src/client/serving/serving.ts";
 import { Memberships } from "../judge/memberships.ts";
 import type { ShownMessage } from "../judge/owed.ts";
 import { type Device, WAKE } from "../world/device.ts";

@@ -9,8 +9,7 @@ import { ValueError } from "../../../mod.ts";
 import type { ImageInfo, ThumbnailInfo } from "../../../types.ts";
 import { checkOptions } from "../../errors/known_names.ts";
 import { decodeGif, hasAlpha, type Pixels, shrink, turn } from "./pixels.ts";
-import { bareJpeg, barePng } from "./image_parts.ts";
-import { type ImageMeasures, measureImage } from "./measure_image.ts";
+import { bareJpeg, barePng, type ImageMeasures, measureImage } from "./measure_image.ts";
 
 export { type ImageMeasures, measureImage } from "./measure_image.ts";
 

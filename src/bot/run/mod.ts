@@ -5,8 +5,21 @@
  */
 
 export { type BotSession, BotSessions, Locks, sessionKeyFor } from "./bot_sessions.ts";
-export { ConversationEndedError, type ConversationEnding, ConversationError, isCutOff } from "./errors.ts";
-export { currentRun, Run, type RunOptions } from "./run.ts";
+export {
+  type Answer,
+  checkReplayed,
+  ConversationEndedError,
+  type ConversationEnding,
+  ConversationError,
+  hasSaid,
+  isCutOff,
+  type KeptEvent,
+  type RunEnd,
+  type Scene,
+  type Step,
+  type Wait,
+} from "./run_record.ts";
+export { currentRun, Once, Run, type RunOptions } from "./run.ts";
 export { Begun, Patience, RunTime } from "./patience.ts";
 export {
   editedEvent,
@@ -14,10 +27,12 @@ export {
   keptUpdate,
   placeOf,
   runDetails,
+  sceneOf,
   sentAt,
   threadOf,
   type Update,
   updateOf,
+  withScene,
 } from "./update.ts";
 export {
   type AnyMessage,
@@ -27,22 +42,10 @@ export {
   fullQuery,
   type ListenedQuery,
   type MessageOf,
+  type OtherQueries,
   type Queries,
   type Query,
   type ShortQuery,
   typesOf,
 } from "./queries.ts";
-export type { OtherQueries } from "./other_queries.ts";
-export {
-  type Answer,
-  checkReplayed,
-  hasSaid,
-  type KeptEvent,
-  type RunEnd,
-  type Scene,
-  type Step,
-  type Wait,
-} from "./run_record.ts";
 export { type EventPlace, fits, queueOf, type WaitEntry, Waits } from "./waits.ts";
-export { Once } from "./once.ts";
-export { sceneOf, withScene } from "./scene.ts";

@@ -6,8 +6,7 @@
 
 import { type Clock, ValueError } from "../../../mod.ts";
 import { inMilliseconds, written } from "../../base/duration.ts";
-import { ConversationError } from "./errors.ts";
-import type { RunEnd } from "./run_record.ts";
+import { ConversationError, type RunEnd } from "./run_record.ts";
 
 /** Something that is under way. */
 interface UnderWay {

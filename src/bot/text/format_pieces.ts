@@ -4,10 +4,9 @@
  * @module
  */
 
-import { isVoid } from "./allowed_html.ts";
+import { cleanHtml, isVoid } from "./html.ts";
 import type { UserID } from "../../../types.ts";
 import { checkOptions } from "../../errors/known_names.ts";
-import { cleanHtml } from "./html.ts";
 import {
   formatHtml,
   formatMarkdown,

@@ -27,6 +27,17 @@ export {
   mentionsUser,
   withoutName,
 } from "./mention.ts";
-export { fileOf, lacksPart, type MessageFile, type Reaction, reactionOf } from "./read_parts.ts";
-export { isObject, memberOf, type ReadText, readText, stripReplyFallback, textOf } from "./read_text.ts";
+export {
+  fileOf,
+  isObject,
+  lacksPart,
+  memberOf,
+  type MessageFile,
+  type Reaction,
+  reactionOf,
+  type ReadText,
+  readText,
+  stripReplyFallback,
+  textOf,
+} from "./read_text.ts";
 export { byteLength, splitMessage } from "./split_message.ts";

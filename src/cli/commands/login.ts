@@ -38,8 +38,7 @@ import {
   writePrivate,
   writeSettings,
 } from "../project/mod.ts";
-import { putInPlace } from "./login_session.ts";
-import { byToken, byWhatIsOffered, type Login, tokensOfLogin, undo } from "./login_ways.ts";
+import { byToken, byWhatIsOffered, type Login, putInPlace, tokensOfLogin, undo } from "./login_ways.ts";
 
 const STORE = join("data", "bot.db");
 const RECOVERY_KEY_FILE = join("data", "recovery.key");

@@ -1,24 +1,36 @@
 /**
  * `greenroom store`: what is in the bot's store, and how it moves.
  *
+ * `greenroom store seal`: the store moves into another file, sealed, and the one in clear is removed.
+ *
  * @module
  */
 
+import { lstat, realpath, rm } from "node:fs/promises";
+import { dirname, join, parse, resolve } from "node:path";
 import { exportDevice, importDevice, inspectDevice, listDevices } from "../../../mod.ts";
-import { CliError, type Input, STATUS } from "../io/mod.ts";
+import { warningOfOthers } from "../../store/files/files.ts";
+import { CliError, type Input, isThere, messageOf, STATUS, UsageError } from "../io/mod.ts";
 import {
+  atEnding,
   checkNew,
   existingStore,
+  isMovedAway,
   keyIn,
   keyOrNew,
+  moveAll,
   needed,
   openEncrypted,
   openPlain,
   openStore,
   readFile,
   readSettings,
+  refuseFromEnvironment,
+  removeStore,
   type Settings,
+  textOf,
   writePrivateStream,
+  writeSettings,
 } from "../project/mod.ts";
 
 /** Counts what is stored of each device, also while the bot runs. */
@@ -95,4 +107,111 @@ async function deviceOf(settings: Settings) {
 
 function kibibytes(bytes: number): string {
   return `${Math.ceil(bytes / 1024)} KiB`;
+}
+
+/** Which files it is about. */
+interface Files {
+  /** The store in clear. */
+  readonly path: string;
+  /** The same, where it is itself, not a link to it. */
+  readonly target: string;
+  readonly sealedPath: string;
+  readonly keyFile: string;
+  /** Whether an earlier try has moved the store, and was cut off before `.env` named the new one. */
+  readonly isMoved: boolean;
+}
+
+/** Seals the store: into another file, which takes its place in `.env` once it is whole. */
+export async function run({ args, terminal }: Input): Promise<void> {
+  const settings = await readSettings();
+  const files = await filesOf(settings, args[0] ?? "");
+  const { path, target, sealedPath, keyFile } = files;
+  await (files.isMoved ? endMove : move)(settings, files);
+  try {
+    await removeStore(target);
+    if (path !== target) await rm(path);
+  } catch (error) {
+    throw new CliError(
+      `The store is sealed, in ${sealedPath}, but the one in clear is still in ${target}: ${
+        messageOf(error)
+      }; remove it, with the files whose names begin so`,
+      STATUS.STORE,
+      { cause: error },
+    );
+  }
+  terminal.note(`The store is sealed, in ${sealedPath}, and ${path} is removed.`);
+  terminal.note(
+    `The key is in ${keyFile}: without it the store is lost, so keep a copy of it in a safe place.`,
+  );
+  if (resolve(dirname(keyFile)) !== resolve(dirname(path))) return;
+  terminal.note(
+    "It lies beside the store: who takes that folder has both. Move it, and set MATRIX_STORE_KEY_FILE.",
+  );
+}
+
+/** The files, once it is certain that they can be used. */
+async function filesOf(settings: Settings, keyFile: string): Promise<Files> {
+  if (settings.MATRIX_STORE_KEY_FILE !== undefined) {
+    throw new CliError(
+      `Cannot seal the store: it is sealed with the key in ${settings.MATRIX_STORE_KEY_FILE}`,
+    );
+  }
+  const path = await existingStore(settings);
+  refuseFromEnvironment("MATRIX_STORE");
+  refuseFromEnvironment("MATRIX_STORE_KEY_FILE");
+  const target = (await lstat(path)).isSymbolicLink() ? await realpath(path) : path;
+  const { dir, name, ext } = parse(target);
+  const sealedPath = join(dir, `${name}.sealed${ext}`);
+  const isMoved = await isThere(sealedPath);
+  if (isMoved && !await hasMoved(path, settings)) {
+    throw new CliError(
+      `Cannot seal the store: ${sealedPath} is there already; if it was left by a try that was cut off, remove it`,
+    );
+  }
+  if (resolve(keyFile) === resolve(sealedPath)) {
+    throw new UsageError(
+      `Cannot write the key into ${keyFile}: the sealed store will be there; name another file`,
+    );
+  }
+  if (!await isThere(dirname(keyFile))) {
+    throw new CliError(`Cannot write the key into ${keyFile}: its folder is not there; make the folder`);
+  }
+  const warning = warningOfOthers([keyFile]);
+  if (warning !== undefined) throw new CliError(`Cannot seal the store: ${warning}`);
+  return { path, target, sealedPath, keyFile, isMoved };
+}
+
+/** Moves all into the sealed store; if that fails, or a signal ends it, all is as it was. */
+async function move(settings: Settings, { path, sealedPath, keyFile }: Files): Promise<void> {
+  const ending = new AbortController();
+  using _ = atEnding((status) => ending.abort(new CliError("Cancelled: nothing was changed", status)));
+  const isNewKey = await textOf(keyFile) === undefined;
+  await keyOrNew(keyFile);
+  const changes = changesFor({ sealedPath, keyFile });
+  try {
+    await using from = await openStore(path, settings);
+    await using to = await openStore(sealedPath, { ...settings, ...changes });
+    await moveAll(from, to, { settle: () => writeSettings(changes), signal: ending.signal });
+  } catch (error) {
+    await removeStore(sealedPath).catch(() => undefined); // its error is the one to report
+    if (isNewKey) await rm(keyFile, { force: true }).catch(() => undefined);
+    throw error;
+  }
+}
+
+/** Ends what was cut off: all is in the sealed store, so that it only has to take the place of the other one. */
+async function endMove(settings: Settings, files: Files): Promise<void> {
+  const changes = changesFor(files);
+  const store = await openStore(files.sealedPath, { ...settings, ...changes }); // only its own key opens it
+  await store[Symbol.asyncDispose]();
+  await writeSettings(changes);
+}
+
+function changesFor({ sealedPath, keyFile }: Pick<Files, "sealedPath" | "keyFile">) {
+  return { MATRIX_STORE: sealedPath, MATRIX_STORE_KEY_FILE: keyFile } as const;
+}
+
+async function hasMoved(path: string, settings: Settings): Promise<boolean> {
+  await using store = await openStore(path, settings);
+  return await isMovedAway(store);
 }

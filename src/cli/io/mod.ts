@@ -22,7 +22,5 @@ export {
   statusOf,
   UsageError,
 } from "./failure.ts";
-export { drawnCode } from "./qr_code.ts";
-export { failedWith, isThere, RUNTIME, statOf } from "./system.ts";
-export { shown, Terminal } from "./terminal.ts";
+export { drawnCode, failedWith, isThere, RUNTIME, shown, statOf, Terminal } from "./terminal.ts";
 export { TypedLines } from "./typed_lines.ts";

@@ -1,14 +1,18 @@
 /**
  * What a command reads and writes: the process's streams, and prompts where a person is at them.
  *
+ * What runs the command line, and its files. The modules of Node are there on Deno, Node and Bun.
+ *
+ * QR codes in a terminal.
+ *
  * @module
  */
 
-import { writeSync } from "node:fs";
+import { type Stats, writeSync } from "node:fs";
+import { lstat, stat } from "node:fs/promises";
 import process from "node:process";
 import { isatty } from "node:tty";
 import { CancelledError, STATUS, UsageError } from "./failure.ts";
-import { failedWith, hasNoColor } from "./system.ts";
 
 /** How a value is asked for. */
 interface Question {
@@ -161,4 +165,45 @@ async function* lines(stream: AsyncIterable<Uint8Array | string>): AsyncGenerato
 /** What others have written, without what moves the cursor of a terminal. */
 export function shown(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, " ");
+}
+
+/** What runs it. */
+export const RUNTIME: "deno" | "node" | "bun" = "deno" in process.versions
+  ? "deno"
+  : "bun" in process.versions
+  ? "bun"
+  : "node";
+
+/** What a path leads to; undefined: nothing. */
+export async function statOf(path: string): Promise<Stats | undefined> {
+  return await stat(path).catch(() => undefined);
+}
+
+/** Whether there is something at a path, a link for one. */
+export async function isThere(path: string): Promise<boolean> {
+  return await lstat(path).then(() => true, () => false);
+}
+
+/** Whether the system has refused something with a code, such as ENOENT. */
+export function failedWith(error: unknown, code: string): boolean {
+  return error instanceof Error && (error as Error & { code?: unknown }).code === code;
+}
+
+/** Whether colours are not wanted. */
+function hasNoColor(): boolean {
+  return (process.env.NO_COLOR ?? "") !== "";
+}
+
+/** White on black, whatever colours the terminal has: a code the other way round is not read by all. */
+const [BEGIN, END] = ["\x1b[97;40m", "\x1b[0m"];
+
+/** Draws bytes as a QR code; undefined: the terminal is too narrow. */
+export async function drawnCode(
+  bytes: Uint8Array,
+  { columns }: { readonly columns: number },
+): Promise<readonly string[] | undefined> {
+  const { renderUnicodeCompact } = await import("uqr");
+  const lines = renderUnicodeCompact(Array.from(bytes), { ecc: "L", border: 2 }).split("\n");
+  if (lines.some((line) => line.length > columns)) return undefined;
+  return hasNoColor() ? lines : lines.map((line) => `${BEGIN}${line}${END}`);
 }

@@ -1,16 +1,34 @@
 /**
  * Queues of sends: one for each room, in the client's store.
  *
+ * The queue of a room: what is in it is in the store, and leaves in order.
+ *
+ * Over 300 lines because queues and the queue of a room are one thing.
+ *
  * @module
  */
 
+import { abortable } from "@std/async/abortable";
+import type { Session } from "../../api/http/mod.ts";
+import { backoff } from "../../base/clock.ts";
+import { currentCall, outsideOfHandlers } from "../../base/handler_call.ts";
+import { callSite } from "../../base/own_code.ts";
 import { checkOptions, type OptionNames } from "../../errors/known_names.ts";
 import { ValueError } from "../../errors/matrix_error.ts";
 import { checkIdentifier } from "../../types/identifiers.ts";
 import type { RoomID } from "../../types/ids.ts";
-import { QUEUED } from "./queued.ts";
-import { type QueueParts, RoomQueue } from "./room_queue.ts";
-import type { QueueAPI, QueueOptions, SendQueue } from "./send_queue.ts";
+import type { SessionsAPI } from "../sessions_api.ts";
+import { checkText, type Make, QUEUED, Queued, type StoredSend, storedSend, WaitingSends } from "./queued.ts";
+import { isForGood, RoomSender, type SenderParts, WAIT } from "./room_sender.ts";
+import type {
+  QueueAPI,
+  QueuedSend,
+  QueuedSendOptions,
+  QueuedTextOptions,
+  QueueOptions,
+  QueueProgress,
+  SendQueue,
+} from "./send_queue.ts";
 
 export type {
   QueueAPI,
@@ -96,5 +114,193 @@ export class SendQueues implements QueueAPI {
     );
     this.#rooms.set(roomId, queue);
     return queue;
+  }
+}
+
+/** How many sends of a room wait at most. */
+const MAX_QUEUED = 1_000;
+
+/** What queues work with. */
+interface QueueParts extends SenderParts {
+  /** Who sends. */
+  readonly session: Pick<Session, "account" | "http" | "login">;
+  /** Has what is in the queues. */
+  readonly kept: SessionsAPI;
+  /** Whether that outlives the client. */
+  readonly isDurable: boolean;
+  /** Settles when the client has ended. */
+  readonly done: Promise<void>;
+}
+
+class RoomQueue implements SendQueue {
+  readonly #roomId: RoomID;
+  readonly #parts: QueueParts;
+  readonly #login: AbortSignal;
+  /** Aborted when the client has ended, or its login. */
+  readonly #ended: AbortSignal;
+  readonly #sends: WaitingSends;
+  readonly #sender: RoomSender;
+  /** How many have no place yet. */
+  #adding = 0;
+  /** Has what an earlier process has left. */
+  readonly #loaded: Promise<void>;
+  /** Settles when all that was added has its place. */
+  #placed: Promise<void>;
+
+  /**
+   * @param roomId The room.
+   * @param parts What it works with.
+   * @param ended Aborted when the client has ended.
+   * @param reads Whether there may be something that was left before.
+   */
+  constructor(roomId: RoomID, parts: QueueParts, ended: AbortSignal, reads: boolean) {
+    this.#roomId = roomId;
+    this.#parts = parts;
+    const login = this.#login = parts.session.login;
+    this.#ended = AbortSignal.any([ended, login]);
+    const { kept } = parts;
+    this.#sends = new WaitingSends({ roomId, kept, cancel: this.#cancel, over: () => this.#sender.over() });
+    this.#sender = new RoomSender(parts, { roomId, sends: this.#sends, login, ended: this.#ended });
+    this.#loaded = abortable(outsideOfHandlers(() => this.#load(reads)), this.#ended)
+      .catch((error) => Promise.reject(this.#ended.aborted ? this.#sender.over() : error));
+    this.#placed = this.#loaded.catch(() => {}); // each send fails with it
+  }
+
+  /** Called with each change. */
+  set onProgress(call: (progress: QueueProgress) => void) {
+    this.#sender.onProgress = call;
+  }
+
+  /** Whether another has to take its place. */
+  get isSpent(): boolean {
+    return this.#sender.hasFailed || this.#login !== this.#parts.session.login;
+  }
+
+  /** Resolves when it has sent all, or waits for its next try. */
+  async rested(): Promise<void> {
+    let placed: Promise<void>;
+    do {
+      placed = this.#placed;
+      await placed;
+      await this.#sender.rested;
+    } while (placed !== this.#placed);
+  }
+
+  /** Reads what another process has left since, and tries at once what waits for its next try. */
+  goOn(): void {
+    this.#sender.hurry();
+    this.#placed = this.#placed.then(async () => {
+      if (this.#sender.isOver || this.#sender.work !== undefined) return;
+      await this.#sends.load();
+      this.#sender.begin();
+    }).catch(() => {}); // it is still in the store
+  }
+
+  sendText(text: string | null, options: QueuedTextOptions = {}): QueuedSend {
+    return this.#add(options, (helpers) => helpers.sendText(this.#roomId, checkText(text), options));
+  }
+
+  sendNotice(text: string | null, options: Omit<QueuedTextOptions, "msgtype"> = {}): QueuedSend {
+    return this.#add(options, (helpers) => helpers.sendNotice(this.#roomId, checkText(text), options));
+  }
+
+  sendMessage: SendQueue["sendMessage"] = (content, options = {}) =>
+    this.#add(options, (helpers) => helpers.sendMessage(this.#roomId, content, options));
+
+  sendMessageEvent: SendQueue["sendMessageEvent"] = (eventType, content, options = {}) =>
+    this.#add(options, (_, add) => add(this.#roomId, eventType, content, options));
+
+  async list(): Promise<QueuedSend[]> {
+    await this.#placed;
+    await this.#loaded;
+    return [...this.#sends];
+  }
+
+  async settled(): Promise<void> {
+    await this.#loaded;
+    let placed: Promise<void>;
+    do {
+      placed = this.#placed;
+      await placed;
+      await this.#sender.work;
+    } while (placed !== this.#placed || this.#sender.work !== undefined);
+    if (this.#sends.size > 0) throw this.#sender.over();
+  }
+
+  /** Reads what an earlier process has left: a client that knows its user from the server needs that first. */
+  async #load(reads: boolean): Promise<void> {
+    for (let failures = 0; reads; failures++) {
+      try {
+        if (this.#parts.isDurable) await this.#parts.session.account({ signal: this.#ended });
+        await this.#sends.load();
+        if (this.#ended.aborted) throw this.#sender.over();
+        return this.#sender.begin();
+      } catch (error) {
+        if (this.#ended.aborted || isForGood(error)) throw error;
+        await this.#parts.clock.delay(Math.round(backoff(failures, WAIT)), { signal: this.#ended });
+      }
+    }
+  }
+
+  /** Adds what is made. A handler waits until it is stored. */
+  #add(options: QueuedSendOptions, make: Make): QueuedSend {
+    const send = new Queued(this.#cancel);
+    if (this.#sends.size + this.#adding >= MAX_QUEUED) {
+      this.#sender.lost(send, this.#full());
+      return send;
+    }
+    this.#adding++;
+    const prepared = storedSend(make, options, this.#roomId, this.#parts.session.http);
+    prepared.catch(() => {});
+    this.#placed = this.#placed.then(async () => {
+      try {
+        await this.#loaded;
+        this.#place(send, await prepared);
+      } catch (error) {
+        this.#sender.lost(send, error);
+      } finally {
+        this.#adding--;
+      }
+    });
+    currentCall()?.begin(send.stored, callSite(this.sendMessage)).catch(() => {}); // it was logged
+    return send;
+  }
+
+  #place(send: Queued, record: StoredSend): void {
+    if (this.#sender.isOver) throw this.#sender.over();
+    const twin = this.#sends.find(record.txnId);
+    if (twin !== undefined) return send.follow(twin);
+    if (this.#sends.size >= MAX_QUEUED) throw this.#full();
+    this.#sends.add(send, record).then(() => {
+      send.hasStored(record.txnId);
+      this.#sender.report(send, "stored");
+    }, (error) => {
+      this.#sends.takeOut(send);
+      this.#sender.lost(send, error);
+    });
+    this.#sender.begin();
+  }
+
+  readonly #cancel = async (given: Queued): Promise<boolean> => {
+    await this.#placed;
+    const send = this.#sends.find(given.entry?.record.txnId);
+    if (given.entry === undefined || send === undefined || send.isUnderway) return false;
+    if (this.#sender.isOver) throw this.#sender.over();
+    this.#sends.takeOut(send);
+    send.over.abort();
+    const erased = this.#sends.erase(send).catch((error) => {
+      this.#sender.stop(error);
+      send.fail(error);
+      throw error;
+    });
+    this.#placed = Promise.allSettled([this.#placed, erased]).then(() => {}); // until then the store has it
+    await erased;
+    send.fail(new DOMException("The send was cancelled", "AbortError"));
+    this.#sender.report(send, "cancelled");
+    return true;
+  };
+
+  #full(): ValueError {
+    return new ValueError(`Cannot queue a send to ${this.#roomId}: ${MAX_QUEUED} are waiting already`);
   }
 }

@@ -4,19 +4,27 @@
  * A record is committed before its send leaves, and deleted when the server has answered. So what a crash cuts off
  * is sent again with the same transaction ID, and the server takes both for one.
  *
+ * What becomes of a send that has failed.
+ *
  * @module
  */
 
 import type { AllAPI } from "../../api/api.ts";
+import { isMatrixRefusal } from "../../api/http/mod.ts";
 import { backoff, type Clock } from "../../base/clock.ts";
 import { outsideOfHandlers } from "../../base/handler_call.ts";
 import type { Logger } from "../../base/log.ts";
-import { ClientEndedError } from "../../errors/matrix_error.ts";
+import {
+  EncryptionError,
+  EventTooLargeError,
+  IdentityChangedError,
+  UnsupportedAlgorithmError,
+} from "../../errors/encryption_error.ts";
+import { ClientEndedError, isPermanent, ValueError } from "../../errors/matrix_error.ts";
+import { MatrixRequestError } from "../../errors/request_error.ts";
 import type { EventID, RoomID } from "../../types/ids.ts";
-import type { Entry, Queued } from "./queued.ts";
-import { askedWait, isForGood } from "./refusals.ts";
+import type { Entry, Queued, WaitingSends } from "./queued.ts";
 import type { QueueProgress } from "./send_queue.ts";
-import type { WaitingSends } from "./waiting_sends.ts";
 
 /** How long to wait between tries, in milliseconds: the transport has tried several times before. */
 export const WAIT = { base: 2_000, cap: 60_000 };
@@ -31,7 +39,7 @@ export interface SenderParts {
 }
 
 /** Whose sends they are. */
-export interface SenderScope {
+interface SenderScope {
   readonly roomId: RoomID;
   readonly sends: WaitingSends;
   /** Aborted when the login has ended. */
@@ -214,4 +222,25 @@ export class RoomSender {
       `Cannot say what became of a send to ${this.#roomId}: another process has taken it out of the queue`,
     );
   }
+}
+
+/** Statuses after which the same may be taken later: of a token that is replaced, and of a busy server. */
+const LATER: readonly number[] = [401, 408, 429];
+
+/** Whether the same would be refused at any other time, too. */
+export function isForGood(error: unknown): boolean {
+  if (error instanceof EncryptionError) {
+    return isPermanent(error) || error instanceof EventTooLargeError ||
+      error instanceof IdentityChangedError ||
+      error instanceof UnsupportedAlgorithmError || isForGood(error.cause);
+  }
+  if (error instanceof ValueError) return true;
+  if (!(error instanceof MatrixRequestError) || !isMatrixRefusal(error)) return false;
+  return error.status < 500 && !LATER.includes(error.status);
+}
+
+/** How long the server asks to wait before the next try, in milliseconds. */
+function askedWait(error: unknown): number {
+  if (error instanceof EncryptionError) return askedWait(error.cause);
+  return error instanceof MatrixRequestError ? error.retryAfter ?? 0 : 0;
 }

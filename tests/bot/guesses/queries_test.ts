@@ -2,7 +2,7 @@ import { assert, assertThrows } from "@std/assert";
 import { ValueError } from "@greenroom/matrix";
 import { Bot, Composer, type Query } from "@greenroom/matrix/bot";
 import { BotTester } from "@greenroom/matrix/testing";
-import { OTHER_QUERIES } from "../../../src/bot/run/other_queries.ts";
+import { OTHER_QUERIES } from "../../../src/bot/run/queries.ts";
 import { trying } from "../support.ts";
 
 Deno.test("A query that other libraries have is refused with what to write, which is there", () => {

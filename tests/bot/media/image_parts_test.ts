@@ -1,7 +1,7 @@
 /** What of a JPEG is taken for one image, by its segments: what they say decides how much memory it takes. */
 
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import { bareJpeg, barePng, pngChunks } from "../../../src/bot/media/image_parts.ts";
+import { bareJpeg, barePng, pngChunks } from "../../../src/bot/media/measure_image.ts";
 import { concat, pngHeader, pngOf } from "./images.ts";
 
 const word = (value: number) => [value >> 8, value & 255];

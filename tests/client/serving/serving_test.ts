@@ -4,7 +4,7 @@ import type { Session } from "../../../src/api/http/session.ts";
 import { systemClock } from "../../../src/base/clock.ts";
 import { loggerOf } from "../../../src/base/log.ts";
 import { BoundedBodies, Refusal } from "../../../src/base/bounded_body.ts";
-import { PushGateway, type PushGatewayOptions, WakeKey } from "../../../src/client/serving/push_gateway.ts";
+import { PushGateway, type PushGatewayOptions, WakeKey } from "../../../src/client/serving/serving.ts";
 
 /** How many wakes may wait for their pass. */
 const MAX_WAITING = 10_000;
