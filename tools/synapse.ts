@@ -2,7 +2,7 @@
  * A Synapse for tests: `Synapse.start()` in code, `deno task synapse` by hand.
  *
  * It is installed on first use, listens on a free loopback port, keeps its data in a temporary
- * folder, and leaves nothing behind when it is stopped.
+ * folder, and leaves nothing behind when it is stopped, unless it is given a folder.
  *
  * @module
  */
@@ -47,6 +47,8 @@ export interface SynapseOptions {
   proposals?: readonly string[];
   /** The authorization server where its users log in. Default: none; they log in at Synapse itself. */
   oauth?: OAuthServer;
+  /** A folder that keeps its data: a later start with it goes on. Default: a temporary one. */
+  folder?: string;
   /**
    * Takes what is worth telling: that Synapse is being installed.
    *
@@ -54,6 +56,9 @@ export interface SynapseOptions {
    */
   print?: (line: string) => void;
 }
+
+/** The members of a configuration that later starts with the same data need. */
+const SECRETS = ["signing_key", "macaroon_secret_key", "form_secret", "registration_shared_secret"] as const;
 
 /** The environment variable with the Python that has Synapse, where a test may not install it. */
 export const INSTALLED_SYNAPSE = "GREENROOM_SYNAPSE_PYTHON";
@@ -106,10 +111,12 @@ export class Synapse implements SynapseServer, AsyncDisposable {
     } = options;
     const python = Deno.env.get(INSTALLED_SYNAPSE) ?? await installSynapse(print);
     await using stack = new AsyncDisposableStack();
-    const folder = await Deno.makeTempDir({ prefix: "greenroom-synapse-" });
-    stack.defer(() => Deno.remove(folder, { recursive: true }));
+    const folder = options.folder ?? await Deno.makeTempDir({ prefix: "greenroom-synapse-" });
+    if (options.folder === undefined) stack.defer(() => Deno.remove(folder, { recursive: true }));
+    else await Deno.mkdir(folder, { recursive: true });
     const port = freePort();
-    const sharedSecret = randomSecret(16);
+    const file = `${folder}/homeserver.json`;
+    const { secrets, sharedSecret } = await secretsIn(file);
     const config = synapseConfig({
       folder,
       port,
@@ -121,9 +128,8 @@ export class Synapse implements SynapseServer, AsyncDisposable {
       proposals,
       oauth,
     });
-    const file = `${folder}/homeserver.json`;
     await Deno.writeTextFile(`${folder}/log.json`, JSON.stringify(synapseLogConfig));
-    await Deno.writeTextFile(file, JSON.stringify(config));
+    await Deno.writeTextFile(file, JSON.stringify({ ...config, ...secrets }));
     const url = `http://127.0.0.1:${port}`;
     const log = `${folder}/output.log`;
     const process = stack.use(
@@ -151,6 +157,18 @@ export class Synapse implements SynapseServer, AsyncDisposable {
   /** {@linkcode Synapse.prototype.stop} at the end of a block with `await using`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.stop();
+  }
+}
+
+/** The secrets that a configuration has; or a new one for the registration of users, if there is none yet. */
+async function secretsIn(file: string): Promise<{ secrets: Record<string, string>; sharedSecret: string }> {
+  try {
+    const config: Record<string, string> = JSON.parse(await Deno.readTextFile(file));
+    const secrets = Object.fromEntries(SECRETS.map((name) => [name, config[name] ?? ""]));
+    return { secrets, sharedSecret: secrets.registration_shared_secret ?? "" };
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotFound)) throw error;
+    return { secrets: {}, sharedSecret: randomSecret(16) };
   }
 }
 

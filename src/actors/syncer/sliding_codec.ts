@@ -7,7 +7,7 @@
  * @module
  */
 
-import type { SlidingResponse } from "../../api/server/server.ts";
+import { object, type SlidingAnswer, type SlidingRoom } from "../../api/server/server.ts";
 import type { SyncResponse } from "../../types/events/sync_response.ts";
 import type { SyncToken } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
@@ -28,16 +28,19 @@ export interface SlidingPlace {
   readonly isFirst: boolean;
   /** Whether there are more messages to the device up to `pos`. */
   readonly isBehind: boolean;
+  /** Whether other requests take `pos` itself. Absent: they take what stands behind the connection. */
+  readonly isToken?: true;
 }
 
 const FIRST = "f";
 const BEHIND = "b";
+const TOKEN = "t";
 
 /** Writes a place as a token. */
 function slidingToken(
-  { pos = "", toDevice = "", shown, base = "", isFirst, isBehind }: SlidingPlace,
+  { pos = "", toDevice = "", shown, base = "", isFirst, isBehind, isToken }: SlidingPlace,
 ): SyncToken {
-  const flags = `${isFirst ? FIRST : ""}${isBehind ? BEHIND : ""}`;
+  const flags = `${isFirst ? FIRST : ""}${isBehind ? BEHIND : ""}${isToken === true ? TOKEN : ""}`;
   return `${SLIDING}${
     [pos, toDevice, String(shown ?? ""), base, flags].map(encodeURIComponent).join(":")
   }` as SyncToken;
@@ -55,6 +58,7 @@ export function slidingPlace(token: SyncToken | undefined): SlidingPlace | undef
     ...(base !== "" && { base: base as SyncToken }),
     isFirst: flags.includes(FIRST),
     isBehind: flags.includes(BEHIND),
+    ...(flags.includes(TOKEN) && { isToken: true }),
   };
 }
 
@@ -66,9 +70,14 @@ function decoded(text: string): string {
   }
 }
 
-/** The token that the classic sync and other requests take for a place: what stands behind the connection. */
+/** The token that the classic sync takes for a place: what stands behind the connection. */
 export function classicToken({ pos = "" }: Pick<SlidingPlace, "pos">): SyncToken {
   return pos.slice(pos.indexOf("/") + 1) as SyncToken;
+}
+
+/** The token that other requests take for a place. */
+export function requestToken(place: Pick<SlidingPlace, "pos" | "isToken">): SyncToken {
+  return place.isToken === true ? (place.pos ?? "") as SyncToken : classicToken(place);
 }
 
 /** What is known beside an answer. */
@@ -79,6 +88,8 @@ export interface SlidingContext {
   readonly from: SlidingPlace;
   /** How many messages to the device an answer has at most. */
   readonly messages: number;
+  /** Whether other requests take the `pos` of the answer itself. */
+  readonly isToken: boolean;
   /** What the user was to rooms before. */
   readonly memberships: ReadonlyMap<string, string>;
 }
@@ -94,18 +105,17 @@ export interface ClassicAnswer {
 }
 
 /** The answer of the classic sync that says the same. */
-export function classicAnswer(answer: SlidingResponse, context: SlidingContext): ClassicAnswer {
-  const { pos, lists = {}, extensions = {} } = answer;
+export function classicAnswer(answer: SlidingAnswer, context: SlidingContext): ClassicAnswer {
+  const { pos, count, toDevice: { next_batch, events }, e2ee } = answer;
   const { from, messages } = context;
-  const { next_batch, events } = object(extensions.to_device);
-  const e2ee = object(extensions.e2ee);
+  const end = { pos, ...(context.isToken && { isToken: true as const }) };
   const isBegun = from.pos === undefined;
   const isGrowing = from.shown !== undefined || isBegun;
-  const isWhole = !isGrowing || from.shown === undefined || countOf(lists) <= from.shown;
-  const base = from.base ?? (from.isFirst ? classicToken({ pos }) : undefined);
+  const isWhole = !isGrowing || from.shown === undefined || count <= from.shown;
+  const base = from.base ?? (from.isFirst ? requestToken(end) : undefined);
   const toDevice = typeof next_batch === "string" && next_batch !== "" ? next_batch : from.toDevice;
   const place: SlidingPlace = {
-    pos,
+    ...end,
     ...(toDevice !== undefined && { toDevice }),
     ...(!isWhole && { shown: from.shown, ...(base !== undefined && { base }) }),
     isFirst: from.isFirst && !isWhole,
@@ -115,13 +125,13 @@ export function classicAnswer(answer: SlidingResponse, context: SlidingContext):
   const response: JsonObject = {
     next_batch: slidingToken(place),
     rooms: sections,
-    account_data: { events: object(extensions.account_data).global ?? [] },
+    account_data: { events: answer.accountData ?? [] },
     to_device: { events: events ?? [] },
     device_lists: e2ee.device_lists,
     device_one_time_keys_count: e2ee.device_one_time_keys_count,
     device_unused_fallback_key_types: e2ee.device_unused_fallback_key_types,
   };
-  const since = isGrowing ? from.base : classicToken(from);
+  const since = isGrowing ? from.base : requestToken(from);
   return {
     response: response as unknown as SyncResponse,
     window: {
@@ -137,20 +147,20 @@ export function classicAnswer(answer: SlidingResponse, context: SlidingContext):
   };
 }
 
-/** How many rooms there are in all. */
-function countOf(lists: JsonObject): number {
-  const counts = Object.values(lists).map((list) => Number(object(list).count));
-  return Math.max(0, ...counts.filter((count) => !Number.isNaN(count)));
-}
+const NOTHING: SlidingRoom = {
+  initial: undefined,
+  events: undefined,
+  limited: undefined,
+  prevBatch: undefined,
+  state: undefined,
+  stripped: undefined,
+};
 
 function sectionsOf(
-  { rooms = {}, extensions = {} }: SlidingResponse,
+  { rooms, roomData, receipts, typing }: SlidingAnswer,
   { own, memberships: before }: SlidingContext,
   isGrowing: boolean,
 ): { readonly sections: JsonObject; readonly initial: string[]; readonly memberships: Map<string, string> } {
-  const [accountData, receipts, typing] = ["account_data", "receipts", "typing"].map((name) =>
-    object(object(extensions[name]).rooms)
-  ) as [JsonObject, JsonObject, JsonObject];
   const found: Record<"join" | "invite" | "knock" | "leave", [string, JsonObject][]> = {
     join: [],
     invite: [],
@@ -159,19 +169,18 @@ function sectionsOf(
   };
   const initial: string[] = [];
   const memberships = new Map<string, string>();
-  const beside = [accountData, receipts, typing].flatMap((room) => Object.keys(room));
-  for (const roomId of new Set([...Object.keys(rooms), ...beside])) {
+  const beside = [roomData, receipts, typing].flatMap((room) => Object.keys(room));
+  for (const roomId of new Set([...rooms.keys(), ...beside])) {
     if (!isReceivedRoomId(roomId)) continue;
-    const room = object(rooms[roomId]);
-    const events = room.timeline ?? room.timeline_events ?? [];
-    const state = room.required_state ?? [];
-    const stripped = room.invite_state ?? room.stripped_state;
+    const room = rooms.get(roomId) ?? NOTHING;
+    const [events, state, stripped] = [room.events ?? [], room.state ?? [], room.stripped ?? undefined];
     const was = before.get(roomId);
     const isEmpty = [events, state].every((list) => Array.isArray(list) && list.length === 0);
     const isOutside = was === undefined || was === "invite" || was === "knock";
-    const membership = membershipIn([stripped, state, events], own) ?? (isEmpty || !isOutside ? was : "join");
+    const membership = membershipIn(room, own) ?? (isEmpty || !isOutside ? was : "join");
     // Receipts and the like of a room that the user was removed from do not bring them back.
-    if (membership === undefined || (isEmpty && stripped === undefined && membership !== "join")) continue;
+    const isNothing = isEmpty && stripped === undefined && membership === was;
+    if (membership === undefined || (isNothing && membership !== "join")) continue;
     const section = membership === "ban" ? "leave" : membership;
     if (!Object.hasOwn(found, section)) continue;
     memberships.set(roomId, membership);
@@ -181,9 +190,9 @@ function sectionsOf(
     found[section as keyof typeof found].push([
       roomId,
       section === "invite" || section === "knock" ? { [`${section}_state`]: { events: stripped } } : {
-        timeline: { events, limited: room.limited, prev_batch: room.prev_batch },
+        timeline: { events, limited: room.limited, prev_batch: room.prevBatch },
         state_after: { events: state },
-        account_data: { events: accountData[roomId] ?? [] },
+        account_data: { events: roomData[roomId] ?? [] },
         ephemeral: { events: [receipts[roomId], typing[roomId]].filter((event) => event !== undefined) },
       },
     ]);
@@ -193,19 +202,15 @@ function sectionsOf(
 }
 
 /** What the user is to a room; undefined: what they were before. */
-function membershipIn(lists: readonly unknown[], own: string): string | undefined {
-  for (const list of lists) {
+function membershipIn({ membership, stripped, state, events }: SlidingRoom, own: string): string | undefined {
+  if (typeof membership === "string") return membership;
+  for (const list of [stripped, state, events]) {
     if (!Array.isArray(list)) continue;
     const member = list.findLast((event) =>
       isJsonObject(event) && event.type === "m.room.member" && event.state_key === own
     );
-    const membership = object(member?.content).membership;
+    const { membership } = object(member?.content);
     if (typeof membership === "string") return membership;
   }
   return undefined;
-}
-
-/** A part of an answer, or an empty one in its place. */
-export function object(value: unknown): JsonObject {
-  return isJsonObject(value) ? value : {};
 }

@@ -13,25 +13,32 @@
 
 import type { AllAPI } from "../../api/api.ts";
 import {
-  askSliding,
   freshFilter,
-  SLIDING_SYNC,
-  type SlidingResponse,
+  object,
+  type SlidingAnswer,
+  type SlidingSpelling,
+  slidingSpelling,
   type SyncOptions,
 } from "../../api/server/server.ts";
 import type { Session } from "../../api/http/mod.ts";
 import { backoff, type Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
+import { UnrecognizedError } from "../../errors/request_errcodes.ts";
 import { MatrixRequestError } from "../../errors/request_error.ts";
 import { PresenceState } from "../../types/enums.ts";
 import type { SyncResponse } from "../../types/events/sync_response.ts";
 import type { RoomID, SyncToken } from "../../types/ids.ts";
-import type { JsonObject } from "../../types/json.ts";
 import type { ActorRef } from "../kernel/mod.ts";
 import type { StoreHandlers } from "../store/mod.ts";
 import { NOTHING, syncBackoff, UnsupportedSyncError } from "./sync_failure.ts";
 import { type SyncWindow, WINDOW } from "./window.ts";
-import { classicAnswer, classicToken, object, type SlidingPlace, slidingPlace } from "./sliding_codec.ts";
+import {
+  classicAnswer,
+  classicToken,
+  requestToken,
+  type SlidingPlace,
+  slidingPlace,
+} from "./sliding_codec.ts";
 
 /** What a {@link SlidingSync} works with. */
 export interface SlidingSyncOptions {
@@ -54,8 +61,8 @@ export interface SlidingSyncOptions {
 /** A response, and what it says beside. */
 type WindowedResponse = SyncResponse & { readonly [WINDOW]?: SyncWindow };
 
-/** Numbers of keys by their algorithm. */
-type KeyCounts = NonNullable<SyncResponse["device_one_time_keys_count"]>;
+/** What a response says of the keys that the server has of the device. */
+type KeysLeft = Pick<SyncResponse, "device_one_time_keys_count" | "device_unused_fallback_key_types">;
 
 /** The name of the connection: a device has one. */
 const CONNECTION = "greenroom";
@@ -63,25 +70,21 @@ const CONNECTION = "greenroom";
 const FIRST_ROOMS = 20;
 /** How many rooms more each answer behind it has. */
 const MORE_ROOMS = 100;
-/** Every room: those outside are not shown, nor does the server wake for them. */
-const ALL_ROOMS = 100_000;
 /** How many events of a room come at most: as many as in the classic sync, where the filter does not say. */
 const TIMELINE_LIMIT = 10;
 /** How many messages to the device one answer has at most: Synapse gives no more. */
 const MESSAGES = 100;
 
-const EVERYTHING = [["*", "*"]];
-
 /** Reads responses. */
 export class SlidingSync {
   readonly #options: SlidingSyncOptions;
-  #isSupported = false;
+  #spelling: SlidingSpelling | undefined;
   /** What the user is to rooms, as of the last response; undefined: the Store has not been asked. */
   #memberships: Map<string, string> | undefined;
   /** The rooms that this process has seen on the connection, as long as not all have been shown. */
   readonly #seen = new Set<string>();
-  /** How many one-time keys the server has said that there are; undefined: it has not. */
-  #keyCounts: KeyCounts | undefined;
+  /** What the server has said of the keys that it has of the device: it need not say it again. */
+  #keys: KeysLeft = {};
   /** The token that the last response ended with, if it was one that had been kept. */
   #keptEnd: SyncToken | undefined;
   /** How many connections in a row were lost. */
@@ -124,7 +127,7 @@ export class SlidingSync {
         const isFirst = (await store.position()).anew === undefined;
         return await this.#begin({ isFirst, isBehind: false }, options);
       }
-      await this.#checkSupport(signal);
+      await this.#spell(signal);
       await this.#acknowledge(since, signal);
       return await this.#begin({ base: since, isFirst: false, isBehind: false }, options);
     }
@@ -159,6 +162,7 @@ export class SlidingSync {
       this.#losses = 0;
       return response;
     } catch (error) {
+      if (error instanceof UnrecognizedError) this.#spelling = undefined; // it may have changed
       if (!isUnknownPosition(error)) throw error;
     }
     const { clock, log } = this.#options;
@@ -168,7 +172,7 @@ export class SlidingSync {
       waiting: Math.round(wait),
     });
     if (wait > 0) await clock.delay(wait, { signal });
-    const { toDevice, base = place.isFirst ? undefined : classicToken(place), isFirst } = place;
+    const { toDevice, base = place.isFirst ? undefined : requestToken(place), isFirst } = place;
     return await this.#begin({
       ...(toDevice !== undefined && { toDevice }),
       ...(base !== undefined && { base }),
@@ -182,27 +186,31 @@ export class SlidingSync {
     return await this.#ask({ ...place, shown: 0 }, options);
   }
 
-  async #ask(place: SlidingPlace, { since, timeout = 0, signal }: SyncOptions): Promise<WindowedResponse> {
+  async #ask(
+    place: SlidingPlace,
+    { since, timeout = 0, setPresence, signal }: SyncOptions,
+  ): Promise<WindowedResponse> {
     const { session, store } = this.#options;
-    await this.#checkSupport(signal);
+    const spelling = await this.#spell(signal);
     const before = this.#memberships ?? new Map<string, string>();
     const isPartial = place.shown !== undefined;
-    const shown = place.shown === undefined
-      ? ALL_ROOMS
-      : place.shown === 0
-      ? FIRST_ROOMS
-      : place.shown + MORE_ROOMS;
-    const answer = await askSliding(session, {
+    const shown = place.shown === 0 ? FIRST_ROOMS : (place.shown ?? 0) + MORE_ROOMS;
+    const answer = await spelling.ask(session, {
+      connection: CONNECTION,
       pos: place.pos,
       timeout: isPartial || place.isBehind ? 0 : timeout,
-      body: bodyOf(place, shown),
+      rooms: isPartial ? shown : undefined,
+      events: TIMELINE_LIMIT,
+      toDevice: { since: place.toDevice, limit: MESSAGES },
+      presence: setPresence,
       signal,
     });
     const from = isPartial ? { ...place, shown } : place;
-    const known = { own: session.mxid, from, messages: MESSAGES, memberships: before };
+    const { isToken } = spelling;
+    const known = { own: session.mxid, from, messages: MESSAGES, isToken, memberships: before };
     const { response, window, memberships } = classicAnswer(answer, known);
     if (isPartial) await this.#reconcile(response, memberships, signal);
-    response.device_one_time_keys_count = await this.#countKeys(answer, signal);
+    Object.assign(response, await this.#countKeys(answer, signal));
     // An answer without a new position is given again as it is.
     if (response.next_batch !== since) {
       await store.keepResponse({
@@ -233,24 +241,23 @@ export class SlidingSync {
     const { leave = {} } = response.rooms ?? {};
     for (const [roomId] of missing) {
       if (joined.has(roomId)) continue;
-      const timeline = { events: [], limited: true, prev_batch: classicToken(place) };
+      const timeline = { events: [], limited: true, prev_batch: requestToken(place) };
       leave[roomId as RoomID] = { timeline, state_after: { events: [] } };
       this.#memberships?.set(roomId, "leave");
     }
     response.rooms = { ...response.rooms, leave };
   }
 
-  /** Without a count, as many keys are left as before: and if there was none, the server is asked. */
-  async #countKeys(
-    { extensions }: SlidingResponse,
-    signal: AbortSignal | undefined,
-  ): Promise<KeyCounts | undefined> {
-    const { device_one_time_keys_count: counts } = object(object(extensions).e2ee);
-    if (counts !== undefined) this.#keyCounts = object(counts) as KeyCounts;
-    else if (this.#keyCounts === undefined && this.#options.isEncrypted) {
-      this.#keyCounts = await this.#options.api.uploadKeys({ signal });
+  /** What is not said is as before: and if it was never said how many keys are left, the server is asked. */
+  async #countKeys({ e2ee }: SlidingAnswer, signal: AbortSignal | undefined): Promise<KeysLeft> {
+    const { device_one_time_keys_count: counts, device_unused_fallback_key_types: fallback } = e2ee;
+    if (counts !== undefined) {
+      this.#keys.device_one_time_keys_count = object(counts) as KeysLeft["device_one_time_keys_count"];
+    } else if (this.#keys.device_one_time_keys_count === undefined && this.#options.isEncrypted) {
+      this.#keys.device_one_time_keys_count = await this.#options.api.uploadKeys({ signal });
     }
-    return this.#keyCounts;
+    if (Array.isArray(fallback)) this.#keys.device_unused_fallback_key_types = fallback;
+    return { ...this.#keys };
   }
 
   /** Notes the rooms of a response that was kept. */
@@ -260,16 +267,16 @@ export class SlidingSync {
     }
   }
 
-  async #checkSupport(signal: AbortSignal | undefined): Promise<void> {
-    if (this.#isSupported) return;
+  /** The spelling of the homeserver. */
+  async #spell(signal: AbortSignal | undefined): Promise<SlidingSpelling> {
+    if (this.#spelling !== undefined) return this.#spelling;
     const { unstable_features: features } = await this.#options.session.versions({ signal });
-    if (features?.[SLIDING_SYNC] !== true) {
-      throw new UnsupportedSyncError(
-        `Cannot sync: the homeserver has no sliding sync (${SLIDING_SYNC}); leave out the option sync, or make it ` +
-          '"classic": the same store goes on with it',
-      );
-    }
-    this.#isSupported = true;
+    this.#spelling = slidingSpelling(features);
+    if (this.#spelling !== undefined) return this.#spelling;
+    throw new UnsupportedSyncError(
+      "Cannot sync: the homeserver has no sliding sync (MSC4186); leave out the option sync, or make it " +
+        '"classic": the same store goes on with it',
+    );
   }
 
   /** Lets the server forget the messages to the device that the classic sync has brought. */
@@ -277,22 +284,6 @@ export class SlidingSync {
     const filterId = freshFilter(NOTHING);
     await this.#options.api.sync({ since, timeout: 0, filterId, setPresence: PresenceState.OFFLINE, signal });
   }
-}
-
-function bodyOf({ toDevice: since }: SlidingPlace, rooms: number): JsonObject {
-  const enabled = { enabled: true };
-  const list = { ranges: [[0, rooms - 1]], timeline_limit: TIMELINE_LIMIT, required_state: EVERYTHING };
-  return {
-    conn_id: CONNECTION,
-    lists: { rooms: list },
-    extensions: {
-      to_device: { ...enabled, limit: MESSAGES, ...(since !== undefined && { since }) },
-      e2ee: enabled,
-      account_data: enabled,
-      receipts: enabled,
-      typing: enabled,
-    },
-  };
 }
 
 function isUnknownPosition(error: unknown): boolean {

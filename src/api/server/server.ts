@@ -9,7 +9,13 @@
 
 import { CALL, endpoint, field, fields, jsonObject, type RequestOptions, type Session } from "../http/mod.ts";
 
-export { askSliding, SLIDING_SYNC, type SlidingResponse } from "./sliding_sync.ts";
+export {
+  object,
+  type SlidingAnswer,
+  type SlidingRoom,
+  type SlidingSpelling,
+  slidingSpelling,
+} from "./sliding_sync.ts";
 export { freshFilter, type SyncAPI, syncAPI, type SyncOptions } from "./sync.ts";
 export { type AccountModerationAPI, accountModerationAPI } from "./account_moderation.ts";
 export {

@@ -1,6 +1,9 @@
 /**
- * The long poll of simplified sliding sync, in the form that Synapse has: no operation of clients, since its
- * answers are turned into those of the classic sync (`src/actors/syncer/sliding_sync.ts`).
+ * The long poll of simplified sliding sync: no operation of clients, since its answers are turned into those of
+ * the classic sync (`src/actors/syncer/sliding_sync.ts`).
+ *
+ * There are two spellings, one that Synapse has and one that was merged into the proposals; what is asked and
+ * answered is the same (`SlidingQuestion`, `SlidingAnswer`).
  *
  * A file of its own because `sync.ts` is the operation that clients have.
  *
@@ -9,53 +12,242 @@
  */
 
 import { CALL, endpoint, fields, type RequestOptions, type Session } from "../http/mod.ts";
-import type { JsonObject } from "../../types/json.ts";
+import type { PresenceState } from "../../types/enums.ts";
+import { isJsonObject, type JsonObject } from "../../types/json.ts";
 
-/** What `/versions` says of it in `unstable_features`. */
-export const SLIDING_SYNC = "org.matrix.simplified_msc3575";
+/** What `/versions` says of it in `unstable_features`, in the spelling of Synapse. */
+const SLIDING_SYNC = "org.matrix.simplified_msc3575";
+/** What it says of it in the merged spelling. */
+const MERGED = `${SLIDING_SYNC}.stable`;
 
-/** An answer, of which nothing is checked but where it ends. */
-export interface SlidingResponse {
-  /** Where the next request goes on. */
-  readonly pos: string;
-  /** How many rooms there are, by list. */
-  readonly lists?: JsonObject;
-  /** What happened in rooms. */
-  readonly rooms?: JsonObject;
-  /** All else that happened. */
-  readonly extensions?: JsonObject;
+/** Extensions, and the proposals that have them. */
+const EXTENSIONS: readonly (readonly [name: string, proposal: string])[] = [
+  ["to_device", "org.matrix.msc4538"],
+  ["e2ee", "org.matrix.msc4543"],
+  ["account_data", "org.matrix.msc4548"],
+  ["receipts", "org.matrix.msc4551"],
+  ["typing", "org.matrix.msc4508"],
+];
+
+/** The requests for it. */
+export interface SlidingSpelling {
+  /** Whether a `pos` is also a token for other requests: by the proposal, as merged, it is. */
+  readonly isToken: boolean;
+  /** Asks once what happened. */
+  ask(session: Pick<Session, "http">, question: SlidingQuestion): Promise<SlidingAnswer>;
 }
 
-const slidingSync = endpoint(
-  "slidingSync",
-  "POST",
-  `/_matrix/client/unstable/${SLIDING_SYNC}/sync`,
-  fields<SlidingResponse>({ pos: "string", lists: "object?", rooms: "object?", extensions: "object?" }),
-  { idempotent: false }, // the caller decides when to poll again
-);
-
-/** How long a server may take to collect what there is, in milliseconds. */
-const COLLECTING = 600_000;
-
 /** What is asked. */
-export interface SlidingRequest extends RequestOptions {
+export interface SlidingQuestion extends RequestOptions {
+  /** The name of the connection. */
+  readonly connection: string;
   /** Where to go on; undefined: a new connection. */
   readonly pos: string | undefined;
   /** How long the server waits for something to happen, in milliseconds. */
   readonly timeout: number;
-  /** Rooms, and extensions. */
-  readonly body: JsonObject;
+  /** How many rooms, those with the latest messages first; undefined: all. */
+  readonly rooms: number | undefined;
+  /** How many events of a room at most. */
+  readonly events: number;
+  /** Up to where messages to the device have come, and how many an answer has at most. */
+  readonly toDevice: { readonly since: string | undefined; readonly limit: number };
+  /** What the user is shown as. */
+  readonly presence: PresenceState | undefined;
 }
 
-/** Asks once what happened. */
-export async function askSliding(
-  { http }: Pick<Session, "http">,
-  { pos, timeout, body, ...options }: SlidingRequest,
-): Promise<SlidingResponse> {
-  const requestTimeout = http.limit(timeout, pos === undefined || timeout === 0 ? COLLECTING : undefined);
-  return await http[CALL](slidingSync, { path: {}, query: { pos, timeout }, body }, {
-    requestTimeout,
-    ...options,
-    retry: false,
+/** An answer, of which nothing is checked but where it ends. */
+export interface SlidingAnswer {
+  /** Where the next request goes on. */
+  readonly pos: string;
+  /** How many rooms there are in all. */
+  readonly count: number;
+  /** What happened in rooms. */
+  readonly rooms: ReadonlyMap<string, SlidingRoom>;
+  /** Messages to the device, and up to where. */
+  readonly toDevice: JsonObject;
+  /** Changes of devices, and counts of keys; empty: nothing has changed. */
+  readonly e2ee: JsonObject;
+  /** Private data of the account. */
+  readonly accountData: unknown;
+  /** Private data of rooms. */
+  readonly roomData: JsonObject;
+  /** Events with receipts, by room. */
+  readonly receipts: JsonObject;
+  /** Events that say who is typing, by room. */
+  readonly typing: JsonObject;
+}
+
+/** What happened in a room. */
+export interface SlidingRoom {
+  /** What the user is to it, if the server says so. */
+  readonly membership?: unknown;
+  /** Whether it is shown as it is, not as it has changed. */
+  readonly initial: unknown;
+  /** The end of its timeline. */
+  readonly events: unknown;
+  /** Whether events are missing in front of them. */
+  readonly limited: unknown;
+  /** Where to read on backwards from there. */
+  readonly prevBatch: unknown;
+  /** State at the end of the timeline. */
+  readonly state: unknown;
+  /** What those outside see of the state; undefined: the user is not outside. */
+  readonly stripped: unknown;
+}
+
+/** What both spellings answer. */
+interface Answer {
+  readonly pos: string;
+  readonly lists?: JsonObject;
+  readonly rooms?: JsonObject;
+  readonly extensions?: JsonObject;
+}
+
+const ANSWER = fields<Answer>({ pos: "string", lists: "object?", rooms: "object?", extensions: "object?" });
+/** The caller decides when to poll again. */
+const ONCE = { idempotent: false };
+const unstable = endpoint(
+  "slidingSync",
+  "POST",
+  `/_matrix/client/unstable/${SLIDING_SYNC}/sync`,
+  ANSWER,
+  ONCE,
+);
+const merged = endpoint("slidingSync", "POST", "/_matrix/client/v4/sync", ANSWER, ONCE);
+
+/** How long a server may take to collect what there is, in milliseconds. */
+const COLLECTING = 600_000;
+/** Every room, in the spelling of Synapse: those outside are not shown, nor does the server wake for them. */
+const ALL_ROOMS = 100_000;
+
+/**
+ * The spelling that a homeserver has; undefined: none. The merged one is chosen if it has messages to the device
+ * and what encryption needs: these were left to other proposals.
+ */
+export function slidingSpelling(
+  features: Readonly<Record<string, unknown>> = {},
+): SlidingSpelling | undefined {
+  const names = extensionNames(features);
+  const isWhole = ["to_device", "e2ee"].every((name) => names.has(name));
+  if (features[MERGED] === true && isWhole) return mergedSpelling(names);
+  return features[SLIDING_SYNC] === true ? SYNAPSE : undefined;
+}
+
+const SYNAPSE: SlidingSpelling = {
+  isToken: false,
+  async ask({ http }, question) {
+    const { connection, pos, timeout, rooms = ALL_ROOMS, events, toDevice, presence: _, ...options } =
+      question;
+    const list = { ranges: [[0, rooms - 1]], timeline_limit: events, required_state: [["*", "*"]] };
+    const body = {
+      conn_id: connection,
+      lists: { rooms: list },
+      extensions: extensionsOf((name) => name, toDevice),
+    };
+    const answer = await http[CALL](unstable, { path: {}, query: { pos, timeout }, body }, {
+      requestTimeout: limitOf(http, question),
+      ...options,
+      retry: false,
+    });
+    return answerOf(answer, (name) => name, ({ timeline, invite_state, ...room }) => ({
+      initial: room.initial,
+      events: timeline,
+      limited: room.limited,
+      prevBatch: room.prev_batch,
+      state: room.required_state,
+      stripped: invite_state,
+    }));
+  },
+};
+
+function mergedSpelling(names: ReadonlyMap<string, string>): SlidingSpelling {
+  const nameOf = (name: string): string | undefined => names.get(name);
+  return {
+    isToken: true,
+    async ask({ http }, question) {
+      const { connection, pos, timeout, rooms, events, toDevice, presence, ...options } = question;
+      const list = { timeline_limit: events, required_state: { include: [{}] } }; // all state
+      const body = {
+        conn_id: connection,
+        ...(pos !== undefined && { pos }),
+        timeout,
+        ...(presence !== undefined && { set_presence: presence }),
+        lists: { rooms: { ...list, ...(rooms !== undefined && { range: [0, rooms - 1] }) } },
+        extensions: extensionsOf(nameOf, toDevice),
+      };
+      const answer = await http[CALL](merged, { path: {}, body }, {
+        requestTimeout: limitOf(http, question),
+        ...options,
+        retry: false,
+      });
+      const { receipts, typing, ...read } = answerOf(answer, nameOf, (room) => ({
+        membership: room.membership,
+        initial: room.initial,
+        events: room.timeline_events,
+        limited: room.limited,
+        prevBatch: room.prev_batch,
+        state: room.required_state,
+        stripped: room.stripped_state,
+      }));
+      return { ...read, receipts: wrapped("m.receipt", receipts), typing: wrapped("m.typing", typing) };
+    },
+  };
+}
+
+/** How a homeserver calls the extensions that it has: one whose proposal is not accepted yet has a prefix. */
+function extensionNames(features: Readonly<Record<string, unknown>>): ReadonlyMap<string, string> {
+  return new Map(EXTENSIONS.flatMap(([name, proposal]) => {
+    if (features[`${proposal}.stable`] === true) return [[name, name]];
+    return features[proposal] === true ? [[name, `${proposal}.${name}`]] : [];
+  }));
+}
+
+/** Contents that come by room as events of a type. */
+function wrapped(type: string, contents: JsonObject): JsonObject {
+  return Object.fromEntries(
+    Object.entries(contents).map(([roomId, content]) => [roomId, { type, content }]),
+  );
+}
+
+function limitOf(http: Session["http"], { pos, timeout }: SlidingQuestion): number | undefined {
+  return http.limit(timeout, pos === undefined || timeout === 0 ? COLLECTING : undefined);
+}
+
+/** @param nameOf The name of an extension; undefined: the server does not have it. */
+function extensionsOf(
+  nameOf: (extension: string) => string | undefined,
+  { since, limit }: SlidingQuestion["toDevice"],
+): JsonObject {
+  const toDevice = { limit, ...(since !== undefined && { since }) };
+  const wanted = EXTENSIONS.map(([extension]) => {
+    const name = nameOf(extension);
+    return name === undefined ? [] : [[name, { enabled: true, ...(extension === "to_device" && toDevice) }]];
   });
+  return Object.fromEntries(wanted.flat());
+}
+
+function answerOf(
+  { pos, lists = {}, rooms = {}, extensions = {} }: Answer,
+  nameOf: (extension: string) => string | undefined,
+  read: (room: JsonObject) => SlidingRoom,
+): SlidingAnswer {
+  const part = (extension: string): JsonObject => object(extensions[nameOf(extension) ?? ""]);
+  const counts = Object.values(lists).map((list) => Number(object(list).count));
+  const accountData = part("account_data");
+  return {
+    pos,
+    count: Math.max(0, ...counts.filter((count) => !Number.isNaN(count))),
+    rooms: new Map(Object.entries(rooms).map(([roomId, room]) => [roomId, read(object(room))])),
+    toDevice: part("to_device"),
+    e2ee: part("e2ee"),
+    accountData: accountData.global,
+    roomData: object(accountData.rooms),
+    receipts: object(part("receipts").rooms),
+    typing: object(part("typing").rooms),
+  };
+}
+
+/** A part of an answer, or an empty one in its place. */
+export function object(value: unknown): JsonObject {
+  return isJsonObject(value) ? value : {};
 }

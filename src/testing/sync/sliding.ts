@@ -1,6 +1,6 @@
 /**
- * Simplified sliding sync, as Synapse has it: of each room in a window what the classic sync says, since the room
- * was shown last on the connection.
+ * Simplified sliding sync: of each room in a window what the classic sync says, since the room was shown last on
+ * the connection. `sliding_routes.ts` has the requests for it.
  *
  * @see {@link https://github.com/matrix-org/matrix-spec-proposals/pull/4186 | Proposal 4186}
  * @module
@@ -8,27 +8,26 @@
 
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import type { RoomID } from "../../types/ids.ts";
-import { type AuthedRequest, type Route, route } from "../http/http.ts";
-import { type Answer, Failure, invalidParam } from "../json/json.ts";
+import type { AuthedRequest } from "../http/http.ts";
+import { Failure, invalidParam } from "../json/json.ts";
 import { membershipOf, SyncFilter } from "../rooms/mod.ts";
+import type { Device, SlidingPosition } from "../users/mod.ts";
 import { Arrivals } from "./device_lists.ts";
 import { ephemeralOf, isNewlyJoined, sectionsOf } from "./rooms.ts";
 import { acknowledge, LONGEST_WAIT, parts } from "./sync_answer.ts";
 import { formatToken, parseToken, type SyncJob } from "./sync_job.ts";
 
-const FEATURE = "org.matrix.simplified_msc3575";
 /** The member that holds what is after the timeline in `rooms.ts`. */
 const STATE_AFTER = "state_after";
 /** The events that move a room to the front. */
 const BUMPS: readonly string[] = ["m.room.create", "m.room.message", "m.room.encrypted", "m.sticker"];
 
-/** The routes of this file. */
-export const slidingRoutes: readonly Route[] = [route("POST", `unstable/${FEATURE}/sync`, sync)];
+const BEGINNING: SlidingPosition = { rooms: new Map(), keys: "" };
 
 /** A request, and where its connection stands. */
 interface Slide {
   readonly job: Omit<SyncJob, "until">;
-  readonly lists: readonly (readonly [string, JsonObject])[];
+  readonly lists: readonly List[];
   readonly extensions: JsonObject;
   /** Up to where each room was shown. */
   readonly sent: ReadonlyMap<RoomID, number>;
@@ -43,29 +42,47 @@ interface Shown {
   readonly isNews: boolean;
 }
 
-async function sync(request: AuthedRequest): Promise<Answer> {
-  const { server, user, device, json, raw } = request;
-  if (server.settings.unstableFeatures[FEATURE] !== true) {
-    throw new Failure(404, "M_UNRECOGNIZED", "Unrecognized request");
-  }
-  const pos = request.query("pos");
-  const timeout = request.queryInteger("timeout") ?? 0;
-  const extensions = objectOf(json.extensions);
-  const connection = String(json.conn_id ?? "");
+/** What is asked, in either spelling. */
+export interface Question {
+  readonly pos: string | undefined;
+  readonly timeout: number;
+  readonly connection: string;
+  readonly lists: readonly List[];
+  /** By the names that Synapse has. */
+  readonly extensions: JsonObject;
+}
+
+/** Some of the rooms. */
+export interface List {
+  readonly name: string;
+  readonly ranges: readonly (readonly [first: number, last: number])[];
+  readonly limit: number;
+}
+
+/** An answer, and where it ends. */
+export interface Slid extends Pick<Shown, "lists" | "rooms" | "extensions"> {
+  readonly pos: { readonly number: number; readonly at: string };
+  /** Whether what it says of the device's keys was not said before. */
+  readonly hasNewKeys: boolean;
+}
+
+/** Answers as soon as there is something new, or when the time is over. */
+export async function slide(request: AuthedRequest, question: Question): Promise<Slid> {
+  const { server, user, device, raw } = request;
+  const { pos, timeout, connection, lists, extensions } = question;
   const known = device.connections.get(connection);
   const key = Number(pos?.split("/")[0]);
+  const from = pos === undefined ? BEGINNING : known?.get(key);
+  if (from === undefined) throw new Failure(400, "M_UNKNOWN_POS", "Unknown position");
   const position = pos === undefined ? undefined : parseToken(pos.slice(pos.indexOf("/") + 1)).position;
-  const sent = pos === undefined ? new Map() : known?.get(key);
-  if (sent === undefined) throw new Failure(400, "M_UNKNOWN_POS", "Unknown position");
   // As on Synapse: a position that is used makes the connection forget all others.
-  const positions = new Map(pos === undefined ? [] : [[key, sent]]);
+  const positions = new Map(pos === undefined ? [] : [[key, from]]);
   device.connections.set(connection, positions);
   const since = objectOf(extensions.to_device).since;
   const toDevice = since === undefined ? 0 : Number(since);
   if (!Number.isSafeInteger(toDevice)) throw invalidParam("'since' is not a valid token");
   if (since !== undefined) acknowledge({ device, since: { position: 0, toDevice } });
-  const lists = Object.entries(objectOf(json.lists)).map(([name, list]) => [name, objectOf(list)] as const);
-  const limit = Math.max(0, ...lists.map(([, list]) => Number(list.timeline_limit ?? 0)));
+  const limit = Math.max(0, ...lists.map((list) => list.limit));
   const job = {
     server,
     user,
@@ -78,23 +95,32 @@ async function sync(request: AuthedRequest): Promise<Answer> {
   const deadline = server.now + Math.min(timeout, LONGEST_WAIT);
   while (true) {
     const until = server.stream.position;
-    const { isNews, sent: next, ...answer } = show({ job, lists, extensions, sent }, until, toDevice);
+    const { isNews, sent, ...answer } = show({ job, lists, extensions, sent: from.rooms }, until, toDevice);
     if (isNews || position === undefined || server.now >= deadline || server.closed) {
       const number = isNews || position === undefined ? ++server.slidingPositions : key;
-      if (number !== key) positions.set(number, next);
-      return { ...answer, pos: `${number}/${formatToken({ position: until, toDevice: until })}` };
+      const keys = JSON.stringify(keysOf(device));
+      if (number !== key) positions.set(number, { rooms: sent, keys });
+      const at = formatToken({ position: until, toDevice: until });
+      return { ...answer, pos: { number, at }, hasNewKeys: keys !== from.keys };
     }
     await server.stream.wait(user.id, deadline - server.now, raw.signal);
     if (!server.oauth?.find(request.token)) server.sessions.find(request.token); // it may have been revoked
   }
 }
 
+function keysOf(device: Device): JsonObject {
+  return {
+    device_one_time_keys_count: Object.fromEntries(device.oneTimeKeyCounts()),
+    device_unused_fallback_key_types: device.unusedFallbackAlgorithms(),
+  };
+}
+
 function show({ job: plan, lists, extensions: wanted, sent }: Slide, until: number, toDevice: number): Shown {
   const arrivals = new Arrivals();
   const all = interestingRooms(plan);
   const window = new Set<RoomID>();
-  const shownLists = lists.map(([name, { ranges }]) => {
-    const ops = rangesOf(ranges).map(([first, last]) => {
+  const shownLists = lists.map(({ name, ranges }) => {
+    const ops = ranges.map(([first, last]) => {
       const ids = all.slice(first, last + 1);
       ids.forEach((id) => window.add(id));
       return { op: "SYNC", range: [first, last], room_ids: ids };
@@ -127,8 +153,7 @@ function show({ job: plan, lists, extensions: wanted, sent }: Slide, until: numb
     to_device: { next_batch: String(global.toDevice.position), events: global.toDevice.events },
     e2ee: {
       ...(global.deviceLists !== undefined && { device_lists: global.deviceLists }),
-      device_one_time_keys_count: Object.fromEntries(plan.device.oneTimeKeyCounts()),
-      device_unused_fallback_key_types: plan.device.unusedFallbackAlgorithms(),
+      ...keysOf(plan.device),
     },
     account_data: { global: global.accountData, rooms: accountData },
     receipts: { rooms: receipts },
@@ -162,12 +187,6 @@ function interestingRooms({ server, user, since }: Pick<SyncJob, "server" | "use
     found.push({ id, bumped: Math.max(bump?.position ?? 0, bump === undefined ? member.position : 0) });
   }
   return found.toSorted((one, other) => other.bumped - one.bumped).map(({ id }) => id);
-}
-
-function rangesOf(ranges: unknown): [number, number][] {
-  return (Array.isArray(ranges) ? ranges : []).filter((range): range is [number, number] =>
-    Array.isArray(range) && range.length === 2 && range.every((end) => Number.isSafeInteger(end) && end >= 0)
-  );
 }
 
 /** What happened in a room; and beside it. */

@@ -10,7 +10,7 @@ import { type AuthedRequest, type Route, route } from "../http/http.ts";
 import { type Answer, Failure, invalidParam, refused } from "../json/json.ts";
 import { parseFilterJson, SyncFilter } from "../rooms/mod.ts";
 import { PRESENCE_STATES, setPresence } from "../server/mod.ts";
-import { slidingRoutes } from "./sliding.ts";
+import { slidingRoutes } from "./sliding_routes.ts";
 import { acknowledge, answerOf } from "./sync_answer.ts";
 import { parseToken, type SyncJob } from "./sync_job.ts";
 

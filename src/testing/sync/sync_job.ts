@@ -54,9 +54,9 @@ export function pageToken(position: number): string {
   return `t${position}`;
 }
 
-/** Reads a token of either kind. */
+/** Reads a token of either kind, or a position of sliding sync in its merged spelling. */
 export function parseToken(text: string): SyncToken {
-  const [, position, toDevice] = /^[st](\d+)(?:_(\d+))?$/.exec(text) ?? [];
+  const [, position, toDevice] = /^[st](\d+)(?:_(\d+))?(?:~\d+)?$/.exec(text) ?? [];
   if (position === undefined) throw refused(`Invalid stream token ${JSON.stringify(text)}`);
   return { position: Number(position), toDevice: Number(toDevice ?? position) };
 }

@@ -16,4 +16,11 @@ export {
   Sessions,
   UiaSessions,
 } from "./sessions.ts";
-export { Device, DeviceChanges, type KeptDehydratedDevice, MAX_DEVICE_NAME, User } from "./user.ts";
+export {
+  Device,
+  DeviceChanges,
+  type KeptDehydratedDevice,
+  MAX_DEVICE_NAME,
+  type SlidingPosition,
+  User,
+} from "./user.ts";

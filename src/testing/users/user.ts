@@ -160,6 +160,14 @@ interface KnownMember {
   readonly position: number;
 }
 
+/** What a connection of sliding sync has shown up to a position. */
+export interface SlidingPosition {
+  /** Up to where each room was shown. */
+  readonly rooms: ReadonlyMap<RoomID, number>;
+  /** What was said of the device's keys. */
+  readonly keys: string;
+}
+
 /** The longest name of a device, in characters. */
 export const MAX_DEVICE_NAME = 100;
 
@@ -181,8 +189,8 @@ export class Device {
   inbox: ToDeviceMessage[] = [];
   /** The member event of each user that this device was last sent, of whatever room. */
   readonly knownMembers: Map<UserID, KnownMember> = new Map();
-  /** By connection of sliding sync, the positions that it knows, and up to where each room was shown there. */
-  readonly connections: Map<string, Map<number, ReadonlyMap<RoomID, number>>> = new Map();
+  /** By connection of sliding sync, the positions that it knows. */
+  readonly connections: Map<string, Map<number, SlidingPosition>> = new Map();
   readonly #transactions = new Map<string, Promise<unknown>>();
 
   /** Makes a device without keys. */

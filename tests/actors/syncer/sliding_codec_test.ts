@@ -3,26 +3,83 @@ import fc from "fast-check";
 import {
   classicAnswer,
   classicToken,
+  requestToken,
   type SlidingPlace,
   slidingPlace,
 } from "../../../src/actors/syncer/sliding_codec.ts";
+import { object, slidingSpelling } from "../../../src/api/server/server.ts";
 import { takeApart } from "../../../src/actors/syncer/sync_parts.ts";
-import type { JsonObject } from "../../../src/types/json.ts";
+import { PresenceState } from "../../../src/types/enums.ts";
+import { isJsonObject, type JsonObject } from "../../../src/types/json.ts";
 import type { SyncToken, UserID } from "../../../src/types/ids.ts";
+import { SPELLINGS } from "../../support/sliding.ts";
+import { scripted } from "../../support/scripted_fetch.ts";
 
 const OWN = "@bot:localhost" as UserID;
 
 const BEGUN: SlidingPlace = { pos: "6/s1_1", isFirst: false, isBehind: false };
 
-function taken(
-  answer: { lists?: JsonObject; rooms?: JsonObject; extensions?: JsonObject },
-  from: SlidingPlace = BEGUN,
-  memberships: readonly (readonly [string, string])[] = [],
-) {
-  const context = { own: OWN, from, messages: 2, memberships: new Map(memberships) };
-  const { response, window } = classicAnswer({ pos: "7/s1_2", ...answer }, context);
-  return { response, window, parts: takeApart({ ...response }, OWN) };
+type Answer = { lists?: JsonObject; rooms?: JsonObject; extensions?: JsonObject };
+type Spelling = keyof typeof SPELLINGS;
+
+/** An answer in the words of a spelling: it is given in those of Synapse. */
+function spelled({ rooms = {}, extensions = {}, ...answer }: Answer, spelling: Spelling): JsonObject {
+  if (spelling === "synapse") return { rooms, extensions, ...answer };
+  const { typing, ...others } = extensions;
+  const contents = Object.entries(object(object(typing).rooms)).map((
+    [id, event],
+  ) => [id, object(event).content]);
+  const merged = Object.entries(rooms).map(([id, room]) => {
+    if (!isJsonObject(room)) return [id, room];
+    const { timeline, invite_state, ...others } = room;
+    return [id, {
+      ...others,
+      ...(timeline !== undefined && { timeline_events: timeline }),
+      ...(invite_state !== undefined && { stripped_state: invite_state }),
+    }];
+  });
+  return {
+    ...answer,
+    rooms: Object.fromEntries(merged),
+    extensions: {
+      ...others,
+      ...(typing !== undefined && { typing: { rooms: Object.fromEntries(contents) } }),
+    },
+  };
 }
+
+/** What a client makes of an answer. */
+async function taken(
+  answer: Answer,
+  { from = BEGUN, memberships = [], spelling = "synapse", features = SPELLINGS[spelling] }: {
+    from?: SlidingPlace;
+    memberships?: readonly (readonly [string, string])[];
+    spelling?: Spelling;
+    features?: Record<string, boolean>;
+  } = {},
+) {
+  const { session, body } = scripted(
+    { "*": { pos: "7/s1_2", ...spelled(answer, spelling) } },
+    { checked: false },
+  );
+  const way = slidingSpelling(features);
+  assert(way !== undefined);
+  const read = await way.ask(session, {
+    connection: "greenroom",
+    pos: from.pos,
+    timeout: 0,
+    rooms: from.shown,
+    events: 10,
+    toDevice: { since: from.toDevice, limit: 2 },
+    presence: PresenceState.ONLINE,
+  });
+  const { isToken } = way;
+  const context = { own: OWN, from, messages: 2, isToken, memberships: new Map(memberships) };
+  const { response, window } = classicAnswer(read, context);
+  return { response, window, parts: takeApart({ ...response }, OWN), asked: body() };
+}
+
+const BOTH = ["synapse", "merged"] as const;
 
 const member = (membership: string) => ({
   type: "m.room.member",
@@ -33,111 +90,199 @@ const member = (membership: string) => ({
   content: { membership },
 });
 
-Deno.test("A token has the place of the connection and that of messages to the device, and a classic one in it", () => {
+Deno.test("A token has the place of the connection and that of messages to the device, and a classic one in it", async () => {
   const extensions = { to_device: { next_batch: "a:b/%", events: [] } };
-  const { response: { next_batch } } = taken({ extensions });
+  const { response: { next_batch } } = await taken({ extensions });
   const place = { pos: "7/s1_2", toDevice: "a:b/%", isFirst: false, isBehind: false };
   assertEquals(slidingPlace(next_batch), place);
-  assertEquals(classicToken(place), "s1_2" as SyncToken);
+  assertEquals([classicToken(place), requestToken(place)], ["s1_2", "s1_2"] as SyncToken[]);
   assertEquals(slidingPlace("s3" as SyncToken), undefined);
 });
 
-Deno.test("As long as there are more rooms than were asked for, a token says how many, and up to where all were shown", () => {
+Deno.test("By the merged spelling other requests take the place of the connection itself", async () => {
+  const { response: { next_batch } } = await taken({}, { spelling: "merged" });
+  const place = { pos: "7/s1_2", isFirst: false, isBehind: false, isToken: true as const };
+  assertEquals(slidingPlace(next_batch), place);
+  assertEquals([classicToken(place), requestToken(place)], ["s1_2", "7/s1_2"] as SyncToken[]);
+});
+
+Deno.test("The merged spelling has all in the body of a request; no range stands for all rooms", async () => {
+  const from = { ...BEGUN, toDevice: "5" };
+  const { asked } = await taken({}, { spelling: "merged", from });
+  const enabled = { enabled: true };
+  assertEquals(asked, {
+    conn_id: "greenroom",
+    pos: "6/s1_1",
+    timeout: 0,
+    set_presence: "online",
+    lists: { rooms: { timeline_limit: 10, required_state: { include: [{}] } } },
+    extensions: {
+      to_device: { ...enabled, limit: 2, since: "5" },
+      ...{ e2ee: enabled, account_data: enabled, receipts: enabled, typing: enabled },
+    },
+  });
+  const { asked: window } = await taken({}, {
+    spelling: "merged",
+    from: { shown: 20, isFirst: true, isBehind: false },
+  });
+  assertEquals(object(object(object(window).lists).rooms).range, [0, 19]);
+});
+
+Deno.test("Extensions whose proposals are not accepted have prefixes, and those that are missing are not asked for", async () => {
+  const features = {
+    "org.matrix.simplified_msc3575.stable": true,
+    ...{ "org.matrix.msc4538": true, "org.matrix.msc4543.stable": true, "org.matrix.msc4508": true },
+  };
+  const events = [{ type: "com.example.cue", sender: OWN, content: {} }];
+  const { asked, parts } = await taken({
+    extensions: { "org.matrix.msc4538.to_device": { next_batch: "9", events }, to_device: { events: [] } },
+  }, { features, spelling: "merged" });
+  assertEquals(Object.keys(object(object(asked).extensions)), [
+    "org.matrix.msc4538.to_device",
+    "e2ee",
+    "org.matrix.msc4508.typing",
+  ]);
+  assertEquals(parts.toDevice.map(({ type }) => `${type}`), ["com.example.cue"]);
+});
+
+Deno.test("The merged spelling is chosen where it has messages to the device and what encryption needs", () => {
+  const { synapse, merged } = SPELLINGS;
+  const isToken = (features: Record<string, boolean>) => slidingSpelling(features)?.isToken;
+  assertEquals([isToken({ ...synapse, ...merged }), isToken(synapse), isToken({})], [true, false, undefined]);
+  for (const proposal of ["msc4538", "msc4543"]) {
+    const without = { ...merged, [`org.matrix.${proposal}.stable`]: false };
+    assertEquals([isToken({ ...synapse, ...without }), isToken(without)], [false, undefined]);
+  }
+});
+
+Deno.test("As long as there are more rooms than were asked for, a token says how many, and up to where all were shown", async () => {
   const lists = { rooms: { count: 30 } };
-  const first = taken({ lists }, { shown: 20, isFirst: true, isBehind: false });
+  const first = await taken({ lists }, { from: { shown: 20, isFirst: true, isBehind: false } });
   assertEquals(slidingPlace(first.response.next_batch), {
     ...{ pos: "7/s1_2", shown: 20, base: "s1_2" as SyncToken, isFirst: true, isBehind: false },
   });
   assertEquals(first.window, { initial: [], isGrowing: true, isFirst: true, isNew: true, hasMore: true });
   const base = "s0_9" as SyncToken;
-  const next = taken({ lists }, { pos: "6/s1_1", shown: 120, base, isFirst: false, isBehind: false });
+  const from = { pos: "6/s1_1", shown: 120, base, isFirst: false, isBehind: false };
+  const next = await taken({ lists }, { from });
   assertEquals(slidingPlace(next.response.next_batch), { pos: "7/s1_2", isFirst: false, isBehind: false });
   assertEquals(next.window, {
     ...{ since: base, initial: [], isGrowing: true, isFirst: false, isNew: false, hasMore: false },
   });
 });
 
-Deno.test("As many messages to the device as an answer can have mean that there are more", () => {
+Deno.test("As many messages to the device as an answer can have mean that there are more", async () => {
   const extensions = { to_device: { next_batch: "5", events: [{}, {}] } };
-  const { response: { next_batch }, window } = taken({ extensions });
+  const { response: { next_batch }, window } = await taken({ extensions });
   assertEquals([slidingPlace(next_batch)?.isBehind, window.hasMore], [true, true]);
 });
 
-Deno.test("An answer without messages to the device keeps their place", () => {
-  const { response } = taken({}, { ...BEGUN, toDevice: "5" });
+Deno.test("An answer without messages to the device keeps their place", async () => {
+  const { response } = await taken({}, { from: { ...BEGUN, toDevice: "5" } });
   assertEquals(slidingPlace(response.next_batch)?.toDevice, "5");
 });
 
-Deno.test("A room that the user is outside of as before is no news on a new connection, and a room that was shown is", () => {
-  const rooms = {
-    "!gone:localhost": { initial: true, required_state: [member("leave")] },
-    "!invited:localhost": { initial: true, invite_state: [member("invite")] },
-    "!asked:localhost": { initial: true, required_state: [member("join")] },
-    "!here:localhost": { initial: true, required_state: [member("join")] },
-  };
-  const before = [["!gone:localhost", "leave"], ["!invited:localhost", "invite"], [
-    "!asked:localhost",
-    "invite",
-  ]] as const;
-  const { parts, window } = taken({ rooms }, { shown: 20, isFirst: false, isBehind: false }, before);
-  assertEquals(parts.rooms.map(({ roomId }) => `${roomId}`), ["!asked:localhost", "!here:localhost"]);
-  assertEquals(window.initial, ["!here:localhost"]); // the other was joined since
-});
+for (const spelling of BOTH) {
+  Deno.test(`A room that the user is outside of as before is no news on a new connection, and a room that was shown is: ${spelling}`, async () => {
+    const rooms = {
+      "!gone:localhost": { initial: true, required_state: [member("leave")] },
+      "!invited:localhost": { initial: true, invite_state: [member("invite")] },
+      "!asked:localhost": { initial: true, required_state: [member("join")] },
+      "!here:localhost": { initial: true, required_state: [member("join")] },
+    };
+    const { parts, window } = await taken({ rooms }, {
+      spelling,
+      from: { shown: 20, isFirst: false, isBehind: false },
+      memberships: [
+        ["!gone:localhost", "leave"],
+        ["!invited:localhost", "invite"],
+        ["!asked:localhost", "invite"],
+      ],
+    });
+    assertEquals(parts.rooms.map(({ roomId }) => `${roomId}`), ["!asked:localhost", "!here:localhost"]);
+    assertEquals(window.initial, ["!here:localhost"]); // the other was joined since
+  });
 
-Deno.test("Rooms go where the own member event says, or where they were", () => {
-  const { parts } = taken(
-    {
+  Deno.test(`Rooms go where the own member event says, or where they were: ${spelling}`, async () => {
+    const rooms = {
+      "!same:localhost": { timeline: [], required_state: [] },
+      "!gone:localhost": { required_state: [member("leave")] },
+      "!banned:localhost": { timeline: [member("ban")] },
+      "!invited:localhost": { invite_state: [member("invite")] },
+      "!asked:localhost": { invite_state: [member("knock")] },
+      "!told:localhost": { timeline: [{ ...member("join"), state_key: "@other:localhost" }] },
+    };
+    const typing = {
       rooms: {
-        "!same:localhost": { timeline: [], required_state: [] },
-        "!gone:localhost": { required_state: [member("leave")] },
-        "!banned:localhost": { timeline: [member("ban")] },
-        "!invited:localhost": { invite_state: [member("invite")] },
-        "!asked:localhost": { stripped_state: [member("knock")] },
-        "!told:localhost": { timeline: [{ ...member("join"), state_key: "@other:localhost" }] },
+        "!typing:localhost": { type: "m.typing", content: { user_ids: [OWN] } },
+        "!former:localhost": { type: "m.typing", content: { user_ids: [] } },
       },
-      extensions: {
-        typing: {
-          rooms: {
-            "!typing:localhost": { type: "m.typing", content: { user_ids: [] } },
-            "!former:localhost": { type: "m.typing", content: { user_ids: [] } },
-          },
-        },
-      },
-    },
-    BEGUN,
-    [["!same:localhost", "join"], ["!typing:localhost", "join"], ["!former:localhost", "leave"]],
-  );
+    };
+    const { parts } = await taken({ rooms, extensions: { typing } }, {
+      spelling,
+      memberships: [["!same:localhost", "join"], ["!typing:localhost", "join"], [
+        "!former:localhost",
+        "leave",
+      ]],
+    });
+    assertEquals(Object.fromEntries(parts.rooms.map(({ roomId, membership }) => [roomId, `${membership}`])), {
+      "!gone:localhost": "leave",
+      "!banned:localhost": "leave",
+      "!same:localhost": "join",
+      "!told:localhost": "join",
+      "!typing:localhost": "join",
+      "!invited:localhost": "invite",
+      "!asked:localhost": "knock",
+    });
+    const [ephemeral] = parts.rooms.flatMap(({ ephemeral }) => ephemeral);
+    assertEquals([`${ephemeral?.type}`, ephemeral?.content], ["m.typing", { user_ids: [OWN] }]);
+    assertEquals(parts.malformed, 0);
+  });
+
+  Deno.test(`Whatever a server answers is taken apart, and what has the wrong shape is left out: ${spelling}`, async () => {
+    const room = fc.record({
+      ...{ membership: fc.jsonValue(), timeline: fc.jsonValue(), required_state: fc.jsonValue() },
+      ...{ invite_state: fc.jsonValue(), limited: fc.jsonValue(), prev_batch: fc.jsonValue() },
+    }, { requiredKeys: [] });
+    const rooms = fc.dictionary(
+      fc.constantFrom("!a:b", "!c", "a", "__proto__"),
+      fc.oneof(room, fc.jsonValue()),
+    );
+    const part = fc.oneof(
+      fc.jsonValue(),
+      fc.record({ rooms, events: fc.jsonValue(), next_batch: fc.jsonValue() }),
+    );
+    const extensions = fc.dictionary(
+      fc.constantFrom("to_device", "e2ee", "account_data", "receipts", "typing"),
+      part,
+    );
+    await fc.assert(fc.asyncProperty(rooms, extensions, async (rooms, extensions) => {
+      const { parts } = await taken({ rooms, extensions } as JsonObject, { spelling });
+      assert(parts.rooms.every(({ roomId, timeline }) => roomId.startsWith("!") && Array.isArray(timeline)));
+    }));
+  });
+}
+
+Deno.test("By the merged spelling the answer says what the user is to a room, even if no event does", async () => {
+  const rooms = {
+    "!refused:localhost": { membership: "leave", invite_state: [member("invite")] },
+    "!gone:localhost": { membership: "leave" },
+    "!away:localhost": { membership: "leave" },
+    "!banned:localhost": { membership: "ban", required_state: [] },
+    "!odd:localhost": { membership: 7, required_state: [member("join")] },
+    "!unknown:localhost": { membership: "__proto__" },
+  };
+  const { parts } = await taken({ rooms }, {
+    spelling: "merged",
+    memberships: [["!refused:localhost", "invite"], ["!gone:localhost", "join"], [
+      "!away:localhost",
+      "leave",
+    ]],
+  });
   assertEquals(Object.fromEntries(parts.rooms.map(({ roomId, membership }) => [roomId, `${membership}`])), {
+    "!refused:localhost": "leave",
     "!gone:localhost": "leave",
     "!banned:localhost": "leave",
-    "!same:localhost": "join",
-    "!told:localhost": "join",
-    "!typing:localhost": "join",
-    "!invited:localhost": "invite",
-    "!asked:localhost": "knock",
+    "!odd:localhost": "join",
   });
-  assertEquals(parts.malformed, 0);
-});
-
-Deno.test("Whatever a server answers is taken apart, and what has the wrong shape is left out", () => {
-  const room = fc.record({
-    timeline: fc.anything(),
-    required_state: fc.anything(),
-    invite_state: fc.anything(),
-    limited: fc.anything(),
-    prev_batch: fc.anything(),
-  }, { requiredKeys: [] });
-  const rooms = fc.dictionary(fc.constantFrom("!a:b", "!c", "a", "__proto__"), fc.oneof(room, fc.anything()));
-  const part = fc.oneof(
-    fc.anything(),
-    fc.record({ rooms, events: fc.anything(), next_batch: fc.anything() }),
-  );
-  const extensions = fc.dictionary(
-    fc.constantFrom("to_device", "e2ee", "account_data", "receipts", "typing"),
-    part,
-  );
-  fc.assert(fc.property(rooms, extensions, (rooms, extensions) => {
-    const { rooms: parts } = taken({ rooms, extensions } as JsonObject).parts;
-    assert(parts.every(({ roomId, timeline }) => roomId.startsWith("!") && Array.isArray(timeline)));
-  }));
 });

@@ -5,11 +5,11 @@ import "../../../src/actors/syncer/sliding_sync.ts"; // so that it is there with
 import { atEachCrashPoint } from "../support/crash_points.ts";
 import type { FaultPlan, OperationLog } from "../support/crash.ts";
 import { RestartingBot } from "../support/restarting_bot.ts";
+import { SLIDING } from "../../support/sliding.ts";
 import { clientStage } from "../support/stage.ts";
 
 type Way = "classic" | "sliding";
 
-const SLIDING = { unstableFeatures: { "org.matrix.simplified_msc3575": true } };
 /** More than the first answer shows. */
 const ROOMS = 23;
 /** In this time clients end whose handlers do not, in milliseconds. */

@@ -1,10 +1,9 @@
 import { assertEquals } from "@std/assert";
 import { MemoryStore } from "@greenroom/matrix";
 import "../../../src/actors/syncer/sliding_sync.ts"; // so that it is there within a tick
+import { SLIDING } from "../../support/sliding.ts";
 import { clientStage } from "../support/stage.ts";
 import { copyOf } from "../support/store_copy.ts";
-
-const SLIDING = { unstableFeatures: { "org.matrix.simplified_msc3575": true } };
 
 Deno.test("A process that goes on from what was cut off is ready without a wait for news", async () => {
   await using here = clientStage(SLIDING);

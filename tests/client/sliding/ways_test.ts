@@ -2,9 +2,9 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { type ClientOptions, MemoryStore, ValueError } from "@greenroom/matrix";
 import "../../../src/actors/syncer/sliding_sync.ts"; // so that it is there within a tick
 import { EVERYBODY } from "../../support/everybody.ts";
+import { isSlide, slideOf, SLIDING } from "../../support/sliding.ts";
 import { type ClientStage, clientStage, heard } from "../support/stage.ts";
 
-const SLIDING = { unstableFeatures: { "org.matrix.simplified_msc3575": true } };
 const WAYS = ["classic", "sliding"] as const;
 
 /** A fetch that notes the paths of requests, and may answer in place of the homeserver. */
@@ -165,8 +165,8 @@ Deno.test("A connection that the server has forgotten begins anew: nothing is lo
   await using here = clientStage(SLIDING);
   const alice = here.client("alice");
   let isForgotten = false;
-  const { fetch } = watched(here, (url) => {
-    if (!isForgotten || url.searchParams.get("pos") === null) return undefined;
+  const { fetch } = watched(here, (url, body) => {
+    if (!isForgotten || !isSlide(url) || slideOf(url, JSON.parse(body)).pos === null) return undefined;
     isForgotten = false;
     return unknownPosition();
   });
@@ -237,8 +237,7 @@ Deno.test("More messages to the device than one answer has come by sliding sync,
   const acts: number[] = [];
   let left = Infinity;
   const { fetch } = watched(here, (url) => {
-    const isSliding = url.pathname.endsWith("simplified_msc3575/sync");
-    return isSliding && left-- <= 0 ? new Response(null, { status: 502 }) : undefined;
+    return isSlide(url) && left-- <= 0 ? new Response(null, { status: 502 }) : undefined;
   });
   const pass = async (sync: "classic" | "sliding"): Promise<void> => {
     await using bot = here.client("bot", { mxid: "@bot:localhost", sync, store, fetch });

@@ -1,5 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { Homeserver, TestClock } from "@greenroom/matrix/testing";
+import { EXTENSIONS as PROPOSALS, SPELLINGS } from "../../support/sliding.ts";
 import { bodies, type Json } from "../harness.ts";
 
 const FEATURE = "org.matrix.simplified_msc3575";
@@ -39,6 +40,13 @@ function scene(unstableFeatures: Record<string, boolean> = { [FEATURE]: true }) 
           conn_id: conn,
           lists: { l: { ranges: [[0, last]], timeline_limit: 3, required_state: [["*", "*"]] } },
           extensions: EXTENSIONS,
+        }),
+      slideMerged: (pos: string | undefined, body: Json = {}): Promise<Json> =>
+        done("POST", "v4/sync", {
+          ...(pos !== undefined && { pos }),
+          lists: { l: { timeline_limit: 3, required_state: { include: [{}] } } },
+          extensions: EXTENSIONS,
+          ...body,
         }),
     };
   };
@@ -140,8 +148,74 @@ Deno.test("Sliding sync waits for news until its timeout, and has what is beside
   assertEquals((await idle).extensions.to_device.events.length, 1);
 });
 
-Deno.test("A homeserver that does not say so has no sliding sync", async () => {
-  await using here = scene({});
-  const response = await here.user("alice").ask("POST", `unstable/${FEATURE}/sync`, {});
-  assertEquals([response.status, (await response.json()).errcode], [404, "M_UNRECOGNIZED"]);
+for (const path of [`unstable/${FEATURE}/sync`, "v4/sync"]) {
+  Deno.test(`A homeserver that does not say so has no sliding sync: ${path}`, async () => {
+    await using here = scene({});
+    const response = await here.user("alice").ask("POST", path, {});
+    assertEquals([response.status, (await response.json()).errcode], [404, "M_UNRECOGNIZED"]);
+  });
+}
+
+Deno.test("The merged spelling says what the user is to rooms, and its positions are tokens for other requests", async () => {
+  await using here = scene(SPELLINGS.merged);
+  const [alice, bob] = [here.user("alice"), here.user("bob")];
+  const [one, two] = [await alice.createRoom(), await alice.createRoom({ invite: ["@bob:localhost"] })];
+  await bob.done("POST", `v3/rooms/${one}/join`, {});
+  const first = await bob.slideMerged(undefined);
+  assertEquals(first.lists, { l: { count: 2 } });
+  assertEquals([first.rooms[one].membership, first.rooms[one].initial], ["join", true]);
+  assertEquals([first.rooms[two].membership, first.rooms[two].timeline_events], ["invite", undefined]);
+  assert(first.rooms[two].stripped_state.length > 0);
+  await alice.say(one, "hello");
+  const second = await bob.slideMerged(first.pos);
+  assertEquals(bodies(second.rooms[one].timeline_events), ["hello"]);
+  const { chunk } = await bob.done("GET", `v3/rooms/${one}/messages?dir=f&from=${first.pos}`);
+  assertEquals(bodies(chunk), ["hello"]);
+  const window = await alice.slideMerged(undefined, { lists: { l: { range: [0, 0], timeline_limit: 1 } } });
+  assertEquals([Object.keys(window.rooms), window.lists.l.count], [[one], 2]);
+  const unknown = await bob.ask("POST", "v4/sync", { pos: "s1_1~99" });
+  assertEquals([unknown.status, (await unknown.json()).errcode], [400, "M_UNKNOWN_POS"]);
+});
+
+Deno.test("The merged spelling leaves out extensions without news; receipts and typing are contents, of joined rooms", async () => {
+  await using here = scene(SPELLINGS.merged);
+  const [alice, bob] = [here.user("alice"), here.user("bob")];
+  const [room, kicked] = [await alice.createRoom(), await alice.createRoom()];
+  for (const id of [room, kicked]) await bob.done("POST", `v3/rooms/${id}/join`, {});
+  const first = await bob.slideMerged(undefined);
+  assertEquals(first.extensions.e2ee.device_one_time_keys_count, { signed_curve25519: 0 });
+  assertEquals(first.extensions.to_device, undefined);
+  await alice.done("POST", `v3/rooms/${kicked}/kick`, { user_id: "@bob:localhost" });
+  const between = await bob.slideMerged(first.pos);
+  assertEquals(between.rooms[kicked].membership, "leave");
+  const events = [await alice.say(room, "hello"), await alice.say(kicked, "behind his back")];
+  for (const [index, id] of [room, kicked].entries()) {
+    await alice.done("POST", `v3/rooms/${id}/receipt/m.read/${events[index]}`, {});
+  }
+  await alice.done("PUT", `v3/rooms/${room}/typing/@alice:localhost`, { typing: true, timeout: 30_000 });
+  const { extensions, pos } = await bob.slideMerged(between.pos);
+  assertEquals(Object.keys(extensions).toSorted(), ["receipts", "typing"]);
+  assertEquals(Object.keys(extensions.receipts.rooms), [room]);
+  assertEquals(Object.keys(extensions.receipts.rooms[room]), [events[0]]);
+  assertEquals(extensions.typing.rooms, { [room]: { user_ids: ["@alice:localhost"] } });
+  await bob.done("POST", "v3/keys/upload", {
+    fallback_keys: { "signed_curve25519:A": { key: "x", fallback: true, signatures: {} } },
+  });
+  for (let time = 0; time < 2; time++) { // a position that is used again: what was said of keys is said again
+    const { extensions: { e2ee } } = await bob.slideMerged(pos);
+    assertEquals(e2ee.device_unused_fallback_key_types, ["signed_curve25519"]);
+  }
+});
+
+Deno.test("Extensions of proposals that are not accepted have prefixes", async () => {
+  const features = Object.fromEntries(PROPOSALS.map((name) => [`org.matrix.${name}`, true]));
+  await using here = scene({ "org.matrix.simplified_msc3575.stable": true, ...features });
+  const alice = here.user("alice");
+  const enabled = { enabled: true };
+  const wanted = { e2ee: enabled, "org.matrix.msc4543.e2ee": enabled, typing: enabled };
+  const { extensions } = await alice.slideMerged(undefined, { extensions: wanted });
+  assertEquals(Object.keys(extensions), ["org.matrix.msc4543.e2ee"]);
+  const body = { extensions: { "org.matrix.msc4538.to_device": { ...enabled, limit: 0 } } };
+  const refused = await alice.ask("POST", "v4/sync", body);
+  assertEquals([refused.status, (await refused.json()).errcode], [400, "M_INVALID_PARAM"]);
 });

@@ -1,0 +1,139 @@
+import { assert, assertEquals } from "@std/assert";
+import { type Client, MemoryStore } from "@greenroom/matrix";
+import "../../../src/actors/syncer/sliding_sync.ts"; // so that it is there within a tick
+import { EVERYBODY } from "../../support/everybody.ts";
+import { isSlide, SPELLINGS } from "../../support/sliding.ts";
+import { type ClientStage, clientStage, heard } from "../support/stage.ts";
+
+const BOT = "@bot:localhost";
+const UNSTABLE = "/_matrix/client/unstable/org.matrix.simplified_msc3575/sync";
+const MERGED = "/_matrix/client/v4/sync";
+const BOTH: { unstableFeatures: Record<string, boolean> } = {
+  unstableFeatures: { ...SPELLINGS.synapse, ...SPELLINGS.merged },
+};
+
+/** A homeserver that has both, and says so or not. */
+function between(here: ClientStage): {
+  readonly fetch: typeof globalThis.fetch;
+  readonly slides: string[];
+  has: Record<string, boolean>;
+} {
+  const server = {
+    has: BOTH.unstableFeatures,
+    slides: [] as string[],
+    fetch: async (...[input, init]: Parameters<typeof globalThis.fetch>): Promise<Response> => {
+      const request = new Request(input, init);
+      const url = new URL(request.url);
+      if (isSlide(url)) {
+        server.slides.push(url.pathname);
+        const flag = `org.matrix.simplified_msc3575${url.pathname === MERGED ? ".stable" : ""}`;
+        if (server.has[flag] !== true) {
+          return Response.json({ errcode: "M_UNRECOGNIZED", error: "Unrecognized" }, { status: 404 });
+        }
+      }
+      const response = await here.homeserver.fetch(request);
+      if (!url.pathname.endsWith("/versions")) return response;
+      return Response.json({ ...await response.json(), unstable_features: server.has });
+    },
+  };
+  return server;
+}
+
+Deno.test("A homeserver with the merged spelling is asked by it: messages in clear and encrypted, receipts, a kick", async () => {
+  await using here = clientStage({ unstableFeatures: SPELLINGS.merged });
+  const { fetch, slides } = Object.assign(between(here), { has: SPELLINGS.merged });
+  const options = { encryption: EVERYBODY, store: new MemoryStore() };
+  const alice = here.client("alice", { ...options, mxid: "@alice:localhost" });
+  const store = new MemoryStore();
+  const bot = here.client("bot", { ...options, store, mxid: BOT, sync: "sliding", fetch });
+  const [texts, seen] = [heard(bot), [] as string[]];
+  bot.on("m.receipt", ({ content }) => void seen.push(...Object.keys(content)));
+  bot.on("m.typing", ({ content }) => void seen.push(...content.user_ids));
+  bot.on("KICK", ({ state_key }) => void seen.push(`KICK ${state_key}`));
+  await bot.syncOnce();
+  const clear = await alice.createRoom({ invitees: [BOT] });
+  const secret = await alice.createRoom({
+    invitees: [BOT],
+    initialState: [{ type: "m.room.encryption", content: { algorithm: "m.megolm.v1.aes-sha2" } }],
+  });
+  for (const room of [clear, secret]) await bot.joinRoom(room);
+  await bot.syncOnce();
+  await alice.syncOnce();
+  const event = await alice.sendText(clear, "hello");
+  await alice.sendText(secret, "a secret");
+  await alice.sendReceipt(clear, event);
+  await alice.setTyping(clear, { timeout: 30_000 });
+  for (let pass = 0; pass < 2; pass++) await bot.syncOnce();
+  assertEquals(texts.toSorted(), ["a secret", "hello"]);
+  await alice.kickUser(clear, BOT);
+  await bot.syncOnce();
+  assertEquals(seen, [event, "@alice:localhost", `KICK ${BOT}`]);
+  assertEquals(new Set(slides), new Set([MERGED]));
+});
+
+Deno.test("A store goes on when the homeserver learns the merged spelling, and when it forgets it: nothing is lost, nothing comes twice", async () => {
+  await using here = clientStage(BOTH);
+  const alice = here.client("alice");
+  const joiner = here.client("bot");
+  const [busy, quiet] = [
+    await alice.createRoom({ invitees: [BOT] }),
+    await alice.createRoom({ invitees: [BOT] }),
+  ];
+  for (const room of [busy, quiet]) await joiner.joinRoom(room);
+  const server = between(here);
+  const store = new MemoryStore();
+  const heard: string[] = [];
+  const pass = async (sync: "classic" | "sliding"): Promise<void> => {
+    await using bot = here.client("bot", { mxid: BOT, store, sync, fetch: server.fetch });
+    bot.on("m.room.message", ({ content }) => void heard.push(content.body));
+    bot.on("com.example.cue", ({ content }) => void heard.push(`cue ${content.act}`));
+    await bot.syncOnce();
+  };
+  const { synapse, merged } = SPELLINGS;
+  const ways: [Record<string, boolean>, "classic" | "sliding", path: string][] = [
+    [synapse, "sliding", UNSTABLE],
+    [{ ...synapse, ...merged }, "sliding", MERGED],
+    [{}, "classic", ""],
+    [merged, "sliding", MERGED],
+    [synapse, "sliding", UNSTABLE],
+  ];
+  for (const [act, [has, sync, path]] of ways.entries()) {
+    server.has = has;
+    const lines = Array.from({ length: 12 }, (_, line) => `${act} line ${line}`); // a gap
+    for (const text of lines) await alice.sendText(busy, text);
+    await alice.sendText(quiet, `${act} quiet`);
+    await alice.sendToDevice("com.example.cue", { [BOT]: { "*": { act } } });
+    await pass(sync);
+    assertEquals(
+      heard.filter((text) => text.startsWith(`${act} line`)),
+      act === 0 ? lines.slice(-10) : lines,
+    );
+    assertEquals(heard.splice(0).length, act === 0 ? 12 : 14);
+    assertEquals(server.slides.splice(0).at(-1) ?? "", path);
+  }
+});
+
+Deno.test("A client that runs asks again what there is when the spelling that it uses has gone", async () => {
+  await using here = clientStage(BOTH);
+  const alice = here.client("alice");
+  const server = Object.assign(between(here), { has: SPELLINGS.synapse });
+  const bot: Client = here.client("bot", {
+    mxid: BOT,
+    store: new MemoryStore(),
+    sync: "sliding",
+    fetch: server.fetch,
+  });
+  const texts = heard(bot);
+  const room = await alice.createRoom({ invitees: [BOT] });
+  await bot.joinRoom(room);
+  bot.start();
+  await alice.sendText(room, "before");
+  await here.until(() => texts.length === 1);
+  server.has = SPELLINGS.merged;
+  await alice.sendText(room, "by the request under way");
+  await here.until(() => texts.length === 2);
+  await alice.sendText(room, "behind");
+  for (let second = 0; second < 60 && texts.length < 3; second++) await here.clock.tick(1_000);
+  assertEquals(texts, ["before", "by the request under way", "behind"]);
+  assert(server.slides.includes(UNSTABLE) && server.slides.at(-1) === MERGED);
+});
