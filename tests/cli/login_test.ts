@@ -199,6 +199,17 @@ Deno.test("A homeserver that is not found or does not answer ends the login with
   assertStringIncludes(unknown.stderr, "--homeserver");
   const away = await place.run(["login", "--password-stdin", "--homeserver=http://127.0.0.1:1"], { input });
   assertEquals(away.code, 5, away.stderr);
+  assertStringIncludes(away.stderr, "; check the address of the homeserver");
+});
+
+Deno.test("A login that fails leaves no folder that it has made", async () => {
+  await using place = await Place.make();
+  const args = ["login", "--password-stdin", `--user=${place.bot.userId}`, `--homeserver=${place.url}`];
+  const failed = await place.run(args, { cwd: place.parent, input: "wrong\n" });
+  assertEquals([failed.code, [...Deno.readDirSync(place.parent)]], [4, []], failed.stderr);
+  place.homeserver.faults.add({ kind: "status", status: 502, match: { path: /\/login/ } });
+  const away = await place.run(args, { cwd: place.parent, input: `${PASSWORD}\n` });
+  assertEquals([away.code, [...Deno.readDirSync(place.parent)]], [5, []], away.stderr);
 });
 
 Deno.test("Where nobody can be asked, the login says how to hand over the password", async () => {

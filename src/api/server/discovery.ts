@@ -179,11 +179,10 @@ async function wellKnownFile(http: HTTPAPI, options: RequestOptions): Promise<st
   } catch (error) {
     if (error instanceof MatrixRequestError && error.status === 404) return undefined;
     if (!(error instanceof MatrixError) || error instanceof ValueError) throw error;
+    const reason = error.message.replace(/^Cannot [^:]*(?:\([^)]*\))?: /, "");
     throw new WellKnownUnreachableError(
-      `Cannot discover the homeserver: ${http.baseUrl} gives no discovery file`,
-      {
-        cause: error,
-      },
+      `Cannot discover the homeserver: ${http.baseUrl} gives no discovery file: ${reason}`,
+      { cause: error },
     );
   }
 }

@@ -7,7 +7,7 @@
  * @module
  */
 
-import { mkdir } from "node:fs/promises";
+import { mkdir, rmdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import process from "node:process";
 import { Client, type Crypto, isUserId, type Store } from "../../../mod.ts";
@@ -99,9 +99,10 @@ async function setUp(
   const storePath = settings.MATRIX_STORE ?? STORE;
   const keyPath = settings.MATRIX_RECOVERY_KEY_FILE ?? RECOVERY_KEY_FILE;
   const isNew = await statOf(storePath) === undefined;
+  const folders: string[] = [];
   try {
-    for (const path of [storePath, keyPath]) {
-      await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    for (const folder of new Set([storePath, keyPath].map((path) => dirname(path)))) {
+      if (await mkdir(folder, { recursive: true, mode: 0o700 }) !== undefined) folders.push(folder);
     }
     await using store = await openStore(storePath, settings);
     await untilInterrupted(terminal, async (signal) => {
@@ -118,7 +119,9 @@ async function setUp(
       }
     });
   } catch (error) {
-    if (isNew) await removeStore(storePath).catch(() => undefined); // its error is the one to report
+    // The error of the login is the one to report. A folder with something in it stays.
+    if (isNew) await removeStore(storePath).catch(() => undefined);
+    for (const folder of folders) await rmdir(folder).catch(() => undefined);
     throw error;
   }
 }

@@ -169,7 +169,10 @@ async function bySso(client: Client, { baseUrl, user, terminal, signal }: LoginP
 const DEVICE_NAME = "Greenroom bot";
 
 function plainClient(baseUrl: string, accessToken?: string): Client {
-  return new Client({ baseUrl, accessToken, log: false, retry: { maxRetries: 1 } });
+  return new Client({
+    ...{ baseUrl, accessToken, log: false },
+    ...{ requestTimeout: 10_000, retry: { maxRetries: 1 } }, // a person waits
+  });
 }
 
 /** Where sessions and clients are in a store. */

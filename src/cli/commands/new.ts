@@ -36,9 +36,8 @@ export async function run({ args, values, terminal }: Input): Promise<void> {
       if (!asks) return undefined;
       return await terminal.ask({ message, otherwise: `give --${name}`, optional: true, check }) || undefined;
     }
-    const problem = check(value);
-    if (problem !== undefined) throw new UsageError(`Cannot make the bot: --${name}: ${problem}`);
-    return value;
+    if (check(value) === undefined) return value;
+    throw new UsageError(`Cannot make the bot: --${name} takes a user ID like @bot:example.org`);
   }
 }
 

@@ -103,10 +103,10 @@ export function parseCommand(command: CommandSpec, given: readonly string[], ter
   const least = words.filter((word) => word.startsWith("<")).length;
   const most = words.some((word) => word.includes("…")) ? Infinity : words.length;
   if (positionals.length < least) {
-    throw new UsageError(`Cannot run it: ${words[positionals.length]} is missing; ${mend}`);
+    throw new UsageError(`Cannot run ${command.name}: ${words[positionals.length]} is missing; ${mend}`);
   }
   if (positionals.length > most) {
-    throw new UsageError(`Cannot run it: there are more arguments than it takes; ${mend}`);
+    throw new UsageError(`Cannot run ${command.name}: there are more arguments than it takes; ${mend}`);
   }
   const ofKind = <T>(is: (value: unknown) => value is T): Record<string, T> =>
     Object.fromEntries(Object.entries(values).filter((entry): entry is [string, T] => is(entry[1])));

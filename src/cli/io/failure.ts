@@ -5,7 +5,6 @@
  */
 
 import {
-  ForbiddenError,
   MatrixError,
   MatrixRequestError,
   NetworkError,
@@ -81,13 +80,18 @@ export function statusOf(error: unknown): number {
   if (error instanceof ActorError && error.cause instanceof MatrixError) return statusOf(error.cause);
   if (error instanceof CliError) return error.exitStatus;
   if (error instanceof UnknownTokenError) return STATUS.NOT_LOGGED_IN;
-  if (error instanceof ForbiddenError || error instanceof MatrixRequestError) return STATUS.REFUSED;
+  if (isAway(error)) return STATUS.UNREACHABLE;
+  if (error instanceof MatrixRequestError) return STATUS.REFUSED;
   if (error instanceof OAuthError && OAUTH_REFUSALS.has(error.code)) return STATUS.REFUSED;
   if (error instanceof StoreError) return STATUS.STORE;
-  const isAway = [NetworkError, RequestTimeoutError, ServiceResponseError, WellKnownError]
-    .some((Class) => error instanceof Class);
-  if (isAway) return STATUS.UNREACHABLE;
   return error instanceof ValueError ? STATUS.USAGE : STATUS.FAILED;
+}
+
+/** Whether an error says that a homeserver is not there, or does not work. */
+function isAway(error: unknown): boolean {
+  if (error instanceof MatrixRequestError) return error.status >= 500;
+  return [NetworkError, RequestTimeoutError, ServiceResponseError, WellKnownError]
+    .some((Class) => error instanceof Class);
 }
 
 /** What is printed of an error: its message, and no stack unless it is a defect. */
@@ -97,6 +101,9 @@ export function messageOf(error: unknown): string {
   }
   if (error instanceof UnknownTokenError) {
     return `${error.message}; log in again: greenroom login --again`;
+  }
+  if (isAway(error) && error instanceof MatrixError && !error.message.includes("; ")) {
+    return `${error.message}; check the address of the homeserver, or try again later`;
   }
   if (error instanceof MatrixError) return saidWith(MENDS, error);
   const isOfFile = error instanceof Error && ("syscall" in error || /\(os error \d+\)/.test(error.message));

@@ -26,12 +26,16 @@ function baseUrlOf(address: string): string {
 export async function addressOf(given: string): Promise<string> {
   if (/^https?:\/\//i.test(given)) return baseUrlOf(given);
   try {
-    const found = await Client.discover(given, { log: false });
+    const found = await Client.discover(given, {
+      log: false,
+      requestTimeout: 10_000,
+      retry: { maxRetries: 1 },
+    });
     return baseUrlOf(found ?? `https://${given}`);
   } catch (cause) {
     if (!(cause instanceof MatrixError)) throw cause;
     throw new CliError(
-      `${cause.message}; check the user ID, or say where the homeserver is: --homeserver, or MATRIX_URL`,
+      `${cause.message}; check the user ID, or give the homeserver's address: --homeserver https://…, or MATRIX_URL`,
       STATUS.UNREACHABLE,
       { cause },
     );
@@ -194,7 +198,12 @@ async function base(settings: Settings, store: Store | undefined): Promise<Clien
   const mxid = MATRIX_USER as UserID | undefined;
   const server = settings.MATRIX_URL ?? serverOf(needed(settings, "MATRIX_USER"));
   const baseUrl = await addressOf(server);
-  return { ...await tokensOf({ baseUrl, mxid, token }, store), log: false, retry: { maxRetries: 1 } };
+  return {
+    ...await tokensOf({ baseUrl, mxid, token }, store),
+    log: false,
+    requestTimeout: 30_000,
+    retry: { maxRetries: 1 },
+  };
 }
 
 function accountWith(options: ClientOptions, store: AsyncDisposable | undefined): Account {

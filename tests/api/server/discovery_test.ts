@@ -145,6 +145,16 @@ for (const [what, answer] of Object.entries(unreachable)) {
   });
 }
 
+Deno.test("discover() says why there is no discovery file", async () => {
+  const { run } = asking("example.org", { [FILE]: new TypeError("dns error: no such name") });
+  const { message } = await assertRejects(run, WellKnownUnreachableError);
+  assertEquals(
+    message,
+    "Cannot discover the homeserver: https://example.org gives no discovery file: the connection to example.org " +
+      "failed: dns error: no such name",
+  );
+});
+
 Deno.test("discover() takes the ID of a user for the user's domain", async () => {
   for (const user of ["@alice:example.org", "@alice:example.org:8448", "@:example.org"]) {
     const { run, asked } = asking(user, { [FILE]: good, [VERSIONS]: versions });
