@@ -138,7 +138,7 @@ function checkClientOptions(options: ClientOptions): void {
   checkOptions(wake, WAKE, action, "wake.");
   checkRetry(retry, action);
   homeserverAddress(options, action);
-  checkChoice("sync", sync, ["classic", "sliding"]);
+  checkChoice("sync", sync, ["classic", "sliding", "auto"]);
   if (store !== undefined && typeof store?.commit !== "function") {
     throw new ValueError(
       "Cannot make a client: store is no store; open one, and await it: store: await SqliteStore.open(path)",

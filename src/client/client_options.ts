@@ -124,11 +124,12 @@ export interface ClientOptions extends Omit<HTTPAPIOptions, "baseUrl"> {
    * How the client asks what is new. `sliding` is simplified sliding sync (proposal 4186, as it was merged or in
    * Synapse's form, whichever the homeserver has): the rooms with the latest messages come first. Handlers, order
    * and what is stored are the same, and a store goes on from one to the other. It has no presence and takes neither
-   * `filterData` nor `lazyLoadMembers`; a homeserver without it is refused. Default: `classic`.
+   * `filterData` nor `lazyLoadMembers`; a homeserver without it is refused. `auto` takes neither, too: it is `sliding`
+   * where the homeserver has that, and `classic` where it does not. Default: `classic`.
    *
    * @experimental Its extensions are not all in the specification yet: a minor version may change it.
    */
-  sync?: "classic" | "sliding";
+  sync?: "classic" | "sliding" | "auto";
   /** How the homeserver wakes the client, for `fetch` and `registerWake()`. Default: not at all. */
   wake?: WakeOptions;
   /**

@@ -31,7 +31,7 @@ import type { RoomID, SyncToken } from "../../types/ids.ts";
 import type { ActorRef } from "../kernel/mod.ts";
 import type { StoreHandlers } from "../store/mod.ts";
 import { NOTHING, syncBackoff, UnsupportedSyncError } from "./sync_failure.ts";
-import { type SyncWindow, WINDOW } from "./window.ts";
+import { type SyncWay, type SyncWindow, WINDOW } from "./window.ts";
 import {
   classicAnswer,
   classicToken,
@@ -46,8 +46,8 @@ export interface SlidingSyncOptions {
   readonly api: Pick<AllAPI, "sync" | "getJoinedRooms" | "uploadKeys">;
   /** Says who acts. */
   readonly session: Session;
-  /** By which sync the client reads. */
-  readonly sync: "classic" | "sliding";
+  /** By which sync the client reads; `auto`: by sliding sync where the server has it. */
+  readonly sync: SyncWay;
   /** Whether there is encryption, for which one-time keys count. */
   readonly isEncrypted: boolean;
   /** Keeps answers, and has the rooms of earlier ones. */
@@ -58,14 +58,12 @@ export interface SlidingSyncOptions {
   readonly log: Logger;
 }
 
-/** A response, and what it says beside. */
 type WindowedResponse = SyncResponse & { readonly [WINDOW]?: SyncWindow };
 
 /** What a response says of the keys that the server has of the device. */
 type KeysLeft = Pick<SyncResponse, "device_one_time_keys_count" | "device_unused_fallback_key_types">;
 
-/** The name of the connection: a device has one. */
-const CONNECTION = "greenroom";
+const CONNECTION = "greenroom"; // a device has one
 /** How many rooms the first answer has: enough to begin with, and collected in no time. */
 const FIRST_ROOMS = 20;
 /** How many rooms more each answer behind it has. */
@@ -78,7 +76,8 @@ const MESSAGES = 100;
 /** Reads responses. */
 export class SlidingSync {
   readonly #options: SlidingSyncOptions;
-  #spelling: SlidingSpelling | undefined;
+  /** The spelling of the homeserver, as it said last; undefined: it has not been asked. */
+  #spelling: { readonly of: SlidingSpelling | undefined } | undefined;
   /** What the user is to rooms, as of the last response; undefined: the Store has not been asked. */
   #memberships: Map<string, string> | undefined;
   /** The rooms that this process has seen on the connection, as long as not all have been shown. */
@@ -87,8 +86,7 @@ export class SlidingSync {
   #keys: KeysLeft = {};
   /** The token that the last response ended with, if it was one that had been kept. */
   #keptEnd: SyncToken | undefined;
-  /** How many connections in a row were lost. */
-  #losses = 0;
+  #losses = 0; // connections in a row
 
   /** @param options What it works with. */
   constructor(options: SlidingSyncOptions) {
@@ -120,7 +118,7 @@ export class SlidingSync {
     const { since, signal } = options;
     const { api, store, sync } = this.#options;
     const place = slidingPlace(since);
-    if (sync === "sliding") {
+    if (sync === "sliding" || (sync === "auto" && await this.#spelled(signal) !== undefined)) {
       if (place !== undefined) return await this.#goOn(place, options);
       if (!await this.#isHandled(since)) return await api.sync(options); // it shows again what was not handled
       if (since === undefined) {
@@ -133,15 +131,18 @@ export class SlidingSync {
     }
     if (place === undefined) return await api.sync(options);
     // The classic token of a place is ahead of rooms that have not been shown, and of messages that have not come.
-    if (place.shown !== undefined || place.isBehind) return await this.#goOn(place, options);
-    const token = classicToken(place);
+    const isWhole = place.shown === undefined && !place.isBehind;
+    if (!isWhole && await this.#spelled(signal) !== undefined) return await this.#goOn(place, options);
+    // Without sliding sync, the messages to the device that have come must not come again.
+    if (!isWhole && !place.isBehind) await this.#acknowledge(classicToken(place), signal);
+    const token = isWhole ? classicToken(place) : place.isBehind || place.isFirst ? undefined : place.base;
     const response = await api.sync({ ...options, since: token });
     const window = {
-      since: token,
-      initial: [],
-      isGrowing: false,
-      isFirst: false,
-      isNew: false,
+      ...(token !== undefined && { since: token }),
+      initial: token === undefined ? Object.keys(response.rooms?.join ?? {}) : [],
+      isGrowing: !isWhole,
+      isFirst: place.isFirst,
+      isNew: token === undefined,
       hasMore: false,
     };
     return Object.assign(response, { [WINDOW]: window });
@@ -267,22 +268,30 @@ export class SlidingSync {
     }
   }
 
-  /** The spelling of the homeserver. */
+  /** The spelling of the homeserver, which must have one. */
   async #spell(signal: AbortSignal | undefined): Promise<SlidingSpelling> {
-    if (this.#spelling !== undefined) return this.#spelling;
-    const { unstable_features: features } = await this.#options.session.versions({ signal });
-    this.#spelling = slidingSpelling(features);
-    if (this.#spelling !== undefined) return this.#spelling;
+    const spelling = await this.#spelled(signal);
+    if (spelling !== undefined) return spelling;
+    this.#spelling = undefined; // the next start asks again
     throw new UnsupportedSyncError(
-      "Cannot sync: the homeserver has no sliding sync (MSC4186); leave out the option sync, or make it " +
-        '"classic": the same store goes on with it',
+      'Cannot sync: the homeserver has no sliding sync; make the option sync "auto", or leave it out: the same ' +
+        "store goes on by the classic sync",
     );
   }
 
-  /** Lets the server forget the messages to the device that the classic sync has brought. */
+  /** The spelling of the homeserver; undefined: it has no sliding sync. */
+  async #spelled(signal: AbortSignal | undefined): Promise<SlidingSpelling | undefined> {
+    if (this.#spelling === undefined) {
+      const { unstable_features: features } = await this.#options.session.versions({ signal });
+      this.#spelling = { of: slidingSpelling(features) };
+    }
+    return this.#spelling.of;
+  }
+
+  /** Lets the server forget the messages to the device that have come up to a classic token. */
   async #acknowledge(since: SyncToken, signal: AbortSignal | undefined): Promise<void> {
-    const filterId = freshFilter(NOTHING);
-    await this.#options.api.sync({ since, timeout: 0, filterId, setPresence: PresenceState.OFFLINE, signal });
+    const presence = { setPresence: PresenceState.OFFLINE };
+    await this.#options.api.sync({ since, timeout: 0, filterId: freshFilter(NOTHING), ...presence, signal });
   }
 }
 

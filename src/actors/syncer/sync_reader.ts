@@ -96,7 +96,7 @@ export class SyncReader {
     const { filter, timeout, fresh } = this.#run;
     const signal = this.#signal;
     const asked = clock.now();
-    const way = sync === "sliding" || (since ?? first)?.startsWith(SLIDING) === true
+    const way = sync !== "classic" || (since ?? first)?.startsWith(SLIDING) === true
       ? requests.slide
       : requests.sync;
     const ask = (options: Pick<SyncOptions, "filterId" | "timeout">): Promise<Read["response"]> =>

@@ -21,6 +21,7 @@ import type { FilterID, SyncToken, UserID } from "../../types/ids.ts";
 import { SyncStream } from "../../types/events/event.ts";
 import { isMember, type SyncParts } from "./sync_parts.ts";
 import type { Filter, SyncResponse } from "../../types/events/sync_response.ts";
+import type { SyncWay } from "./window.ts";
 
 /** What the Syncer is made of. */
 export interface SyncerOptions {
@@ -58,7 +59,7 @@ export interface SyncerOptions {
    */
   readonly isDurable: boolean;
   /** By which sync responses are read. */
-  readonly sync: "classic" | "sliding";
+  readonly sync: SyncWay;
   /** Where responses come from, if not from the homeserver. */
   readonly feed?: SyncFeed;
   /** Whether to go on from what was handled, or from what was committed. */

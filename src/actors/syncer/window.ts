@@ -11,6 +11,9 @@ import type { SyncToken } from "../../types/ids.ts";
 /** What a response of sliding sync has under a symbol, which JSON can't contain. */
 export const WINDOW = Symbol("greenroom.window");
 
+/** By which sync a client reads; `auto`: by sliding sync where the homeserver has it. */
+export type SyncWay = "classic" | "sliding" | "auto";
+
 /** What the token of a place of sliding sync begins with. */
 export const SLIDING = "sliding:";
 

@@ -1,5 +1,6 @@
-import { assert, assertEquals } from "@std/assert";
-import { type Client, MemoryStore } from "@greenroom/matrix";
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { type Client, MemoryStore, ValueError } from "@greenroom/matrix";
+import type { RoomID } from "@greenroom/matrix/types";
 import "../../../src/actors/syncer/sliding_sync.ts"; // so that it is there within a tick
 import { EVERYBODY } from "../../support/everybody.ts";
 import { isSlide, SPELLINGS } from "../../support/sliding.ts";
@@ -137,3 +138,87 @@ Deno.test("A client that runs asks again what there is when the spelling that it
   assertEquals(texts, ["before", "by the request under way", "behind"]);
   assert(server.slides.includes(UNSTABLE) && server.slides.at(-1) === MERGED);
 });
+
+Deno.test("With auto a client asks by sliding sync where the homeserver has it, and else by the classic one: its store goes on", async () => {
+  await using here = clientStage(BOTH);
+  const alice = here.client("alice");
+  const server = between(here);
+  const store = new MemoryStore();
+  const texts: string[] = [];
+  const room = await alice.createRoom({ invitees: [BOT] });
+  await here.client("bot").joinRoom(room);
+  const pass = async (has: Record<string, boolean>): Promise<string[]> => {
+    server.has = has;
+    await using bot = here.client("bot", { mxid: BOT, store, sync: "auto", fetch: server.fetch });
+    bot.on("m.room.message", ({ content }) => void texts.push(content.body));
+    await bot.syncOnce();
+    return server.slides.splice(0);
+  };
+  const { synapse, merged } = SPELLINGS;
+  for (const [index, has] of [{}, synapse, merged, {}, {}, synapse].entries()) {
+    await alice.sendText(room, `line ${index}`);
+    const slides = await pass(has);
+    assertEquals([...new Set(slides)], has === synapse ? [UNSTABLE] : has === merged ? [MERGED] : []);
+    assertEquals(texts.splice(0), [`line ${index}`]);
+  }
+});
+
+Deno.test("With auto /versions is asked once, and filters are refused wherever it syncs", async () => {
+  await using here = clientStage();
+  const bot = here.client("bot", { mxid: BOT, sync: "auto" });
+  await assertRejects(() => bot.syncOnce({ lazyLoadMembers: true }), ValueError, "which has no filters");
+  const server = Object.assign(between(here), { has: {} });
+  let versions = 0;
+  const fetch: typeof globalThis.fetch = (...request) => {
+    versions += new URL(new Request(...request).url).pathname.endsWith("/versions") ? 1 : 0;
+    return server.fetch(...request);
+  };
+  const other = here.client("bot", { mxid: BOT, sync: "auto", fetch });
+  for (let pass = 0; pass < 3; pass++) await other.syncOnce();
+  assertEquals(versions, 1);
+});
+
+for (const sync of ["auto", "classic"] as const) {
+  for (const isFirst of [true, false]) {
+    const when = isFirst ? "the first time" : "after a connection was lost";
+    Deno.test(`When sliding sync goes away before all rooms have been shown ${when}, the rest comes by the classic one: ${sync}`, async () => {
+      await using here = clientStage(BOTH);
+      const alice = here.client("alice");
+      const joiner = here.client("bot");
+      const rooms: RoomID[] = [];
+      for (let index = 0; index < 23; index++) {
+        const room = await alice.createRoom({ invitees: [BOT] });
+        await joiner.joinRoom(room);
+        if (isFirst) await alice.sendText(room, `in ${index}`);
+        rooms.push(room);
+      }
+      const server = between(here);
+      const store = new MemoryStore();
+      const texts: string[] = [];
+      const pass = async (sync: "sliding" | "auto" | "classic", slides = Infinity): Promise<void> => {
+        const fetch: typeof globalThis.fetch = async (...request) => {
+          const url = new URL(new Request(...request).url);
+          if (isSlide(url) && slides-- <= 0) return new Response(null, { status: 502 });
+          return await server.fetch(...request);
+        };
+        await using bot = here.client("bot", { mxid: BOT, store, sync, fetch });
+        bot.on("m.room.message", ({ content }) => void texts.push(content.body));
+        bot.on("com.example.cue", ({ content }) => void texts.push(`cue ${content.act}`));
+        await bot.syncOnce().catch((error) => assert(slides < 0, String(error)));
+      };
+      if (!isFirst) {
+        await pass("classic");
+        for (const [index, room] of rooms.entries()) await alice.sendText(room, `in ${index}`);
+      }
+      await alice.sendToDevice("com.example.cue", { [BOT]: { "*": { act: 1 } } });
+      await pass("sliding", 1);
+      assertEquals(texts.length, 21);
+      server.has = {};
+      await alice.sendText(rooms[22] ?? "!none", "after");
+      await alice.sendToDevice("com.example.cue", { [BOT]: { "*": { act: 2 } } });
+      for (let time = 0; time < 2; time++) await pass(sync);
+      const expected = [...rooms.map((_, index) => `in ${index}`), "after", "cue 1", "cue 2"];
+      assertEquals(texts.toSorted(), expected.toSorted());
+    });
+  }
+}
