@@ -26,6 +26,8 @@ export {
   KeyTooLargeError,
   MissingTokenError,
   NoValidSessionError,
+  OAuthError,
+  type OAuthErrorInit,
   ProfileTooLargeError,
   ServerNotTrustedError,
   SessionExpiredError,
@@ -54,10 +56,14 @@ export {
   EventTooLargeError,
   IdentityChangedError,
   type IdentityChangedErrorInit,
+  KeyBackupError,
+  type KeyBackupErrorInit,
   KeyFileError,
   type KeyFileErrorInit,
   OwnIdentityError,
   type OwnIdentityErrorInit,
+  SecretStorageError,
+  type SecretStorageErrorInit,
   UnsupportedAlgorithmError,
   VerificationError,
   type VerificationErrorInit,
@@ -70,7 +76,6 @@ export {
   MissingPermissionError,
   ValueError,
 } from "./src/errors/matrix_error.ts";
-export { OAuthError, type OAuthErrorInit } from "./src/errors/oauth_error.ts";
 export {
   AuthenticationNeededError,
   MatrixRequestError,
@@ -115,12 +120,6 @@ export {
   UrlNotSetError,
   WrongRoomKeysVersionError,
 } from "./src/errors/request_errcodes.ts";
-export {
-  KeyBackupError,
-  type KeyBackupErrorInit,
-  SecretStorageError,
-  type SecretStorageErrorInit,
-} from "./src/errors/secret_storage_error.ts";
 export {
   AcceptedError,
   HomeserverAddressError,

@@ -241,12 +241,13 @@ export type {
 } from "./src/encryption/secrets/secrets.ts";
 export type {
   AttachmentProblem,
+  KeyBackupProblem,
   KeyFileProblem,
   OwnIdentityProblem,
+  SecretStorageProblem,
   VerificationEnd,
 } from "./src/errors/encryption_error.ts";
 export type { WriteInstead } from "./src/errors/hints.ts";
-export type { KeyBackupProblem, SecretStorageProblem } from "./src/errors/secret_storage_error.ts";
 
 // Encryption.
 export type { AskedSecrets } from "./src/crypto/secret_requests/secret_requests.ts";

@@ -12,7 +12,7 @@ import { Encryption } from "../../src/encryption/encryption.ts";
 import { spawnStore } from "../../src/actors/store/store_actor.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import type { CryptoOutput, EngineRequest } from "../../src/crypto/engine/engine_parts.ts";
-import type { RoomDescription } from "../../src/crypto/sharing/sharing_protocol.ts";
+import type { RoomDescription } from "../../src/crypto/sharing/outbound_record.ts";
 import { DEFAULT_POLICY } from "../../src/crypto/context/context.ts";
 import { loggerOf } from "../../src/base/log.ts";
 import { KvStore } from "../../src/store/deno_kv/deno_kv.ts";

@@ -168,7 +168,7 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: "A device whose message the server refused counts as having the key",
-    path: "src/crypto/sharing/outbound_sessions.ts",
+    path: "src/crypto/sharing/mod.ts",
     find: '? { ...share, kind: "failed", at }',
     replace: "? share",
   },
@@ -192,7 +192,7 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: "An encrypted event is encrypted again for each try",
-    path: "src/crypto/sharing/outbound_sessions.ts",
+    path: "src/crypto/sharing/mod.ts",
     find: "if (kept !== undefined) return { content: kept.content };",
     replace: "",
   },
@@ -291,7 +291,7 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: "A key that came in clear is taken",
-    path: "src/crypto/engine/receive_to_device.ts",
+    path: "src/crypto/engine/receive_sync.ts",
     find: 'return ENCRYPTED_ONLY.has(type) ? "refused" : "clear";',
     replace: 'return "clear";',
   },
@@ -342,7 +342,7 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: "The signature of a device whose keys were published before is not uploaded",
-    path: "src/crypto/identity/due_signatures.ts",
+    path: "src/crypto/identity/identity.ts",
     find: "return ownKeys.isPublished && ownIdentity.isSignatureDue;",
     replace: "return false;",
     worlds: ["--trust"],
@@ -553,7 +553,7 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: "A session goes on when a device is gone that may have its key by an invitation",
-    path: "src/crypto/sharing/outbound_sessions.ts",
+    path: "src/crypto/sharing/mod.ts",
     find: "      await this.#endShared(tx, userId);\n",
     replace: "",
     worlds: ["--history", "--favour=who was invited deletes a device before anybody speaks"],

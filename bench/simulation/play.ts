@@ -48,7 +48,7 @@ const LAZY: readonly (() => Promise<unknown>)[] = [
   () => import("../../src/encryption/secrets/account_secrets.ts"),
   () => import("../../src/encryption/backup/key_backup_operations.ts"),
   () => import("../../src/encryption/backup/ensure_backup.ts"),
-  () => import("../../src/encryption/backup/key_restore.ts"),
+  () => import("../../src/encryption/backup/key_backup_operations.ts"),
   () => import("../../src/encryption/ensure_dehydrated.ts"),
   () => import("../../src/encryption/history.ts"),
   () => import("../../src/encryption/identity/identity_secrets.ts"),

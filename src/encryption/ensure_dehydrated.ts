@@ -21,7 +21,7 @@ import {
 } from "../crypto/dehydration/dehydration.ts";
 import { isOwnDehydrated } from "../crypto/devices/mod.ts";
 import { ForbiddenError, undefinedIfNotFound, UnrecognizedError } from "../errors/request_errcodes.ts";
-import { SecretStorageError } from "../errors/secret_storage_error.ts";
+import { SecretStorageError } from "../errors/encryption_error.ts";
 import type {
   DehydratedDevice,
   DehydratedDeviceEvents,

@@ -12,13 +12,12 @@ import { abortable } from "@std/async/abortable";
 import { checkFunction, checkOptions } from "../errors/known_names.ts";
 import { printable, ValueError } from "../errors/matrix_error.ts";
 import { type AuthorizationServer, strange } from "./authorization_server.ts";
-import { beginLogin, type Beginning, LOGIN, type OAuthLoginOptions } from "./login.ts";
-import { listen } from "./loopback.ts";
+import { beginLogin, type Beginning, listen, LOGIN, type OAuthLoginOptions } from "./login.ts";
 import { type AuthMetadata, DEVICE_GRANT, isLocal, needsEndpoint, needsValue } from "./metadata.ts";
 import type { OAuthSession } from "./session.ts";
 import type { Tokens } from "../api/http/mod.ts";
 import { type Clock, systemClock } from "../base/clock.ts";
-import { OAuthError } from "../errors/oauth_error.ts";
+import { OAuthError } from "../errors/account_errcodes.ts";
 import { NetworkError } from "../errors/request_error.ts";
 
 /** Options of {@linkcode loginByAuthorizationCode}. */

@@ -12,7 +12,7 @@ import type { Tokens } from "../api/http/mod.ts";
 import { type Clock, elapsed } from "../base/clock.ts";
 import type { Store, StoreEntry, StoreKey } from "../store/base/mod.ts";
 import type { DeviceID, UserID } from "../types/ids.ts";
-import { ASK_LIMIT } from "./bounded_fetch.ts";
+import { ASK_LIMIT } from "./authorization_server.ts";
 
 /** What is kept of a session. */
 export interface SessionRecord {

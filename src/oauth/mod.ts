@@ -27,8 +27,8 @@
 
 import { callSite, endOwnCode } from "../base/own_code.ts"; // first: bundles begin with it
 
-export { OAuthError, type OAuthErrorInit } from "../errors/oauth_error.ts";
-export type { AccountManagementAction, AccountManagementOptions } from "./account_management.ts";
+export { OAuthError, type OAuthErrorInit } from "../errors/account_errcodes.ts";
+export type { AccountManagementAction, AccountManagementOptions } from "./metadata.ts";
 export {
   type AuthorizationCodeLoginOptions,
   type DeviceAuthorization,

@@ -11,12 +11,12 @@ import type { EndedTokens, Tokens } from "../api/http/mod.ts";
 import { type Clock, systemClock } from "../base/clock.ts";
 import { type Logger, loggerOf } from "../base/log.ts";
 import { checkOptions, type OptionNames } from "../errors/known_names.ts";
-import { asksFor } from "../errors/mends.ts";
+import { asksFor } from "../errors/hints.ts";
 import { ValueError } from "../errors/matrix_error.ts";
 import { NetworkError } from "../errors/request_error.ts";
 import type { Store } from "../store/base/mod.ts";
 import type { DeviceID, UserID } from "../types/ids.ts";
-import { type AccountManagementOptions, accountManagementUrl } from "./account_management.ts";
+import { type AccountManagementOptions, accountManagementUrl, lacking, readMetadata } from "./metadata.ts";
 import { AuthorizationServer, isFinal, passing } from "./authorization_server.ts";
 import {
   homeserver,
@@ -33,7 +33,6 @@ import {
   type SessionRecord,
   type Turn,
 } from "./kept_session.ts";
-import { lacking, readMetadata } from "./metadata.ts";
 
 /** Where a session is, and how servers are asked. */
 export interface OAuthSessionOptions extends Omit<OAuthServerOptions, "signal"> {

@@ -10,7 +10,7 @@ import { checkedBaseUrl, fillPath, queryString } from "../api/http/mod.ts";
 import type { Client } from "../client/mod.ts";
 import { checkFunction, checkOptions } from "../errors/known_names.ts";
 import { strange } from "./authorization_server.ts";
-import { listen } from "./loopback.ts";
+import { listen } from "./login.ts";
 import type { LoginResponse } from "../types/api/login.ts";
 import type { DeviceID } from "../types/ids.ts";
 

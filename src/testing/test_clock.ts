@@ -4,10 +4,9 @@
  * @module
  */
 
-import { inMilliseconds } from "../base/duration.ts";
+import { type Clock, type DelayOptions, inMilliseconds } from "../base/clock.ts";
 import { ValueError } from "../errors/matrix_error.ts";
 import { platform } from "../base/platform/mod.ts";
-import type { Clock, DelayOptions } from "../base/clock.ts";
 
 interface Timer {
   readonly due: number;

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { inMilliseconds } from "../../src/base/duration.ts";
+import { inMilliseconds } from "../../src/base/clock.ts";
 
 Deno.test("A duration is a number of milliseconds, or a text with units", () => {
   const read: [number | string, number][] = [

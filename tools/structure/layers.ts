@@ -43,7 +43,7 @@ const layers: Layer[] = [
     // files that others may read.
     besides: [
       "src/errors/known_names.ts",
-      "src/errors/mends.ts",
+      "src/errors/hints.ts",
       "src/appservice/mod.ts",
       "src/oauth/mod.ts",
       "src/store/kv.ts",
@@ -66,7 +66,7 @@ const layers: Layer[] = [
       "src/store/sqlite.ts",
       "src/store/files/files.ts",
       "src/base/until_signal.ts",
-      "src/base/duration.ts",
+      "src/base/clock.ts",
       "src/base/html_text.ts",
       "src/base/recent_map.ts",
       "src/base/telemetry.ts",

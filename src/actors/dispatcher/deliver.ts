@@ -12,7 +12,7 @@ import type { TraceParent } from "../../base/telemetry.ts";
 import { HandlerCall } from "../../base/handler_call.ts";
 import { placeOf } from "../../base/own_code.ts";
 import { ClientEndedError } from "../../errors/matrix_error.ts";
-import { isEmpty, Malformed } from "../../types/events/content_check.ts";
+import { isEmpty, Malformed } from "../../types/events/define_event.ts";
 import { isRedacted } from "../../types/checks/event_check.ts";
 import { type MatrixEvent, SyncStream } from "../../types/events/event.ts";
 import type { SessionDefinition } from "../../types/events/define_session.ts";

@@ -7,7 +7,7 @@
 
 import { checkOptions, type OptionNames } from "../../errors/known_names.ts";
 import { ValueError } from "../../errors/matrix_error.ts";
-import { type ContentCheck, contentCheckOf } from "../../types/events/content_check.ts";
+import { type ContentCheck, contentCheckOf } from "../../types/events/define_event.ts";
 import type { SessionDefinition } from "../../types/events/define_session.ts";
 import { classOf, type EventClass, type EventType, typeName } from "../../types/events/event_type.ts";
 import { type MatrixEvent, SyncStream } from "../../types/events/event.ts";

@@ -15,9 +15,8 @@ import type { SyncToken } from "../../types/ids.ts";
 import type { SyncPosition } from "./sync_progress.ts";
 import type { SyncerOptions } from "./syncer_options.ts";
 import type { BackoffRange } from "../../base/clock.ts";
-import { SecretStorageError } from "../../errors/secret_storage_error.ts";
+import { DeviceConflictError, OwnIdentityError, SecretStorageError } from "../../errors/encryption_error.ts";
 import { MissingPermissionError, ValueError } from "../../errors/matrix_error.ts";
-import { DeviceConflictError, OwnIdentityError } from "../../errors/encryption_error.ts";
 import {
   MissingTokenError,
   UnknownDeviceError,

@@ -8,18 +8,19 @@
  */
 
 import { CALL, checkInteger, endpoint, type RequestOptions, type Session, shaped } from "../http/mod.ts";
-import { list, object } from "../../types/checks/composite_shapes.ts";
-import { clientEvent } from "../../types/checks/event_check.ts";
 import {
   anything,
   boolean,
+  list,
   nullable,
   number,
+  object,
   optional,
   roomId,
   type Shape,
   text,
 } from "../../types/checks/shape.ts";
+import { clientEvent } from "../../types/checks/event_check.ts";
 import type { PushAction } from "../../types/content/account_data_content.ts";
 import type { Open } from "../../types/enums.ts";
 import type { ClientEvent } from "../../types/events/event.ts";

@@ -6,7 +6,7 @@
 
 import type { LoginResponse } from "../../types/api/login.ts";
 import type { DeviceID, UserID } from "../../types/ids.ts";
-import { asksFor } from "../../errors/mends.ts";
+import { asksFor } from "../../errors/hints.ts";
 import { checkedBaseUrl, type HTTPAPI, type Session } from "../http/mod.ts";
 import { UnrecognizedError } from "../../errors/request_errcodes.ts";
 

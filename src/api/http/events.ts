@@ -10,8 +10,12 @@ import { currentHandler, type Outgoing } from "../../base/handler_call.ts";
 import { ServiceResponseError } from "../../errors/service_response_error.ts";
 import { ValueError } from "../../errors/matrix_error.ts";
 import { Misfit, type Notes, type Shape } from "../../types/checks/shape.ts";
-import { contentCheckOf, Malformed } from "../../types/events/content_check.ts";
-import { type EventDefinition, validateContent } from "../../types/events/define_event.ts";
+import {
+  contentCheckOf,
+  type EventDefinition,
+  Malformed,
+  validateContent,
+} from "../../types/events/define_event.ts";
 import type { ContentOf, ContentsByClass } from "../../types/events/event_of.ts";
 import {
   type EventClass,

@@ -24,8 +24,7 @@ import {
 } from "../http/mod.ts";
 import { EncryptionError } from "../../errors/encryption_error.ts";
 import { ValueError } from "../../errors/matrix_error.ts";
-import { list, object } from "../../types/checks/composite_shapes.ts";
-import { anyObject, number, optional, roomId as room, text } from "../../types/checks/shape.ts";
+import { anyObject, list, number, object, optional, roomId as room, text } from "../../types/checks/shape.ts";
 import { REDACTION, SENT_REDACTIONS } from "./messages.ts";
 import { roomStateAPI } from "../rooms/rooms.ts";
 import type { EventType } from "../../types/events/event_type.ts";

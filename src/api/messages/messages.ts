@@ -25,8 +25,7 @@ import {
   type TransactionOptions,
 } from "../http/mod.ts";
 import { clientEvent, clientStateEvent, eventList } from "../../types/checks/event_check.ts";
-import { object } from "../../types/checks/composite_shapes.ts";
-import { optional, text } from "../../types/checks/shape.ts";
+import { object, optional, text } from "../../types/checks/shape.ts";
 import type { ClientEvent } from "../../types/events/event.ts";
 import { PaginationDirection, PresenceState } from "../../types/enums.ts";
 import type { EventType } from "../../types/events/event_type.ts";

@@ -17,8 +17,7 @@ import {
   shaped,
 } from "../http/mod.ts";
 import { clientEvent, eventList } from "../../types/checks/event_check.ts";
-import { object } from "../../types/checks/composite_shapes.ts";
-import { number, optional, text } from "../../types/checks/shape.ts";
+import { number, object, optional, text } from "../../types/checks/shape.ts";
 import { ValueError } from "../../errors/matrix_error.ts";
 import type { Open, PaginationDirection, RelationType } from "../../types/enums.ts";
 import type { RelationsResponse, ThreadsResponse } from "../../types/events/room_records.ts";

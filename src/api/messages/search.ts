@@ -7,8 +7,7 @@
 
 import { CALL, endpoint, type RequestOptions, type Session, shaped } from "../http/mod.ts";
 import { clientEvent, clientStateEvent, eventList } from "../../types/checks/event_check.ts";
-import { list, map, object } from "../../types/checks/composite_shapes.ts";
-import { number, optional } from "../../types/checks/shape.ts";
+import { list, map, number, object, optional } from "../../types/checks/shape.ts";
 import type { ClientEvent, ClientStateEvent } from "../../types/events/event.ts";
 import type { RoomEventFilter } from "../../types/events/sync_response.ts";
 import type { ContentURI, EventID, RoomID, SyncToken, UserID } from "../../types/ids.ts";

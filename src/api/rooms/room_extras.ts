@@ -17,8 +17,7 @@ import {
   shaped,
 } from "../http/mod.ts";
 import { clientEvent, clientStateEvent, eventList } from "../../types/checks/event_check.ts";
-import { list, object } from "../../types/checks/composite_shapes.ts";
-import { optional, roomId, text } from "../../types/checks/shape.ts";
+import { list, object, optional, roomId, text } from "../../types/checks/shape.ts";
 import type { PaginationDirection } from "../../types/enums.ts";
 import type { RoomEventFilter } from "../../types/events/sync_response.ts";
 import type { EventContextResponse, TimestampToEventResponse } from "../../types/events/room_records.ts";

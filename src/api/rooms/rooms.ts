@@ -25,9 +25,8 @@ import type { RoomPowerLevelsContent } from "../../types/content/room_state_cont
 import type { InitialStateEvent } from "../../types/events/room_records.ts";
 import { checkIdentifier } from "../../types/identifiers.ts";
 import type { SpaceHierarchyResponse, SpaceHierarchyRoom } from "../../types/api/public_rooms.ts";
-import { list, object } from "../../types/checks/composite_shapes.ts";
+import { list, type Members, object, optional, text } from "../../types/checks/shape.ts";
 import { childEvent } from "../../types/checks/event_check.ts";
-import { type Members, optional, text } from "../../types/checks/shape.ts";
 
 export {
   type GetEventContextOptions,

@@ -23,7 +23,7 @@ import {
 import type { ClientStateEvent } from "../../types/events/event.ts";
 import { Membership, type StateEventFormat } from "../../types/enums.ts";
 import { clientStateEvent, eventList, memberEvent } from "../../types/checks/event_check.ts";
-import { object } from "../../types/checks/composite_shapes.ts";
+import { object } from "../../types/checks/shape.ts";
 import type { ContentOf, ReceivedContent } from "../../types/events/event_of.ts";
 import type { EventType } from "../../types/events/event_type.ts";
 import type { EventID, RoomID, SyncToken, UserID } from "../../types/ids.ts";

@@ -20,8 +20,7 @@ import {
 } from "../http/mod.ts";
 import { ValueError } from "../../errors/matrix_error.ts";
 import { MatrixRequestError } from "../../errors/request_error.ts";
-import { having, list, map, object } from "../../types/checks/composite_shapes.ts";
-import { matching, optional, type Shape } from "../../types/checks/shape.ts";
+import { having, list, map, matching, object, optional, type Shape } from "../../types/checks/shape.ts";
 import type { PolicyServerKeys } from "../../types/content/room_state_content.ts";
 import type { Open } from "../../types/enums.ts";
 import type { UserID } from "../../types/ids.ts";

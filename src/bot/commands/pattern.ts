@@ -6,7 +6,7 @@
 
 import { type Client, type MatrixLink, matrixToUrl, parseMatrixLink } from "../../../mod.ts";
 import type { EncryptionInfo, RoomAlias, RoomID, SenderInfo, UserID } from "../../../types.ts";
-import { readDuration } from "../../base/duration.ts";
+import { readDuration } from "../../base/clock.ts";
 
 /** What checks an argument: a schema of any library with Standard Schema, version 1. */
 export interface ArgumentSchema<Output = unknown> {

@@ -23,7 +23,7 @@ import type {
   SenderInfo,
   UserID,
 } from "../../../types.ts";
-import { inMilliseconds } from "../../base/duration.ts";
+import { inMilliseconds } from "../../base/clock.ts";
 import { checkOptions, type OptionNames } from "../../errors/known_names.ts";
 import { isSendersWord } from "../policy/policy.ts";
 import type { PollTally, SendPollOptions } from "../polls/polls.ts";

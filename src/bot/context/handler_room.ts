@@ -15,7 +15,7 @@ import {
   ValueError,
 } from "../../../mod.ts";
 import type { MatrixEvent, UserID } from "../../../types.ts";
-import { inMilliseconds, readDuration, written } from "../../base/duration.ts";
+import { inMilliseconds, readDuration, written } from "../../base/clock.ts";
 import { checkOptions } from "../../errors/known_names.ts";
 import { readDate } from "../commands/commands.ts";
 import type { Kit } from "../kit.ts";

@@ -8,7 +8,7 @@
 
 import { type Client, relationTo, type ReplyPlace, ValueError } from "../../../mod.ts";
 import type { EventID, Mentions, RelatesTo, RoomID, RoomMessageContent, UserID } from "../../../types.ts";
-import { inMilliseconds } from "../../base/duration.ts";
+import { inMilliseconds } from "../../base/clock.ts";
 import { checkHinted, type Hints } from "../../errors/hints.ts";
 import { checkOptions, type OptionNames } from "../../errors/known_names.ts";
 import { splitMessage } from "../text/mod.ts";

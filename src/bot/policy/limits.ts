@@ -5,7 +5,7 @@
  */
 
 import { ValueError } from "../../../mod.ts";
-import { inMilliseconds, written } from "../../base/duration.ts";
+import { inMilliseconds, written } from "../../base/clock.ts";
 import { RecentMap } from "../../base/recent_map.ts";
 
 /** How many updates of a user are handled that were sent in a time. */

@@ -5,7 +5,7 @@
  */
 
 import { type Clock, ValueError } from "../../../mod.ts";
-import { inMilliseconds, written } from "../../base/duration.ts";
+import { inMilliseconds, written } from "../../base/clock.ts";
 import { ConversationError, type RunEnd } from "./run_record.ts";
 
 /** Something that is under way. */

@@ -16,7 +16,7 @@ import {
 import type { EventID, MemberEvent, RoomID, UserID } from "../../../types.ts";
 import { type ConversationEnding, isCutOff } from "../run/mod.ts";
 import { Cron } from "croner";
-import { inMilliseconds } from "../../base/duration.ts";
+import { inMilliseconds } from "../../base/clock.ts";
 
 /** An invitation that is accepted. */
 export interface Accepted {

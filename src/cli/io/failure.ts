@@ -20,7 +20,7 @@ import {
   StoreInUseError,
   WellKnownError,
 } from "../../../errors.ts";
-import { type Mend, saidWith } from "../../errors/mends.ts";
+import { type Mend, saidWith } from "../../errors/hints.ts";
 
 /** The statuses of the process; docs/cli.md has the same table. */
 export const STATUS = {

@@ -34,8 +34,7 @@ import {
   withLocalTrust,
   withSignedDevice,
 } from "./user_record.ts";
-import { pruneLeftUser } from "./user_answer.ts";
-import { DeviceListChanges, isQueryResponse, nextPiece, receiveUser } from "./query_response.ts";
+import { DeviceListChanges, isQueryResponse, nextPiece, pruneLeftUser, receiveUser } from "./user_answer.ts";
 import { type DeviceQuery, TrackedUsers } from "./tracked_users.ts";
 import type { Credentials, LocalTrust, StoredDevice } from "./device_keys_check.ts";
 

@@ -23,7 +23,7 @@ export {
 } from "./user_record.ts";
 export { type Credentials, type LocalTrust, type StoredDevice } from "./device_keys_check.ts";
 export { DeviceLists } from "./device_lists.ts";
-export { shownKeys, userPart } from "./query_response.ts";
+export { shownKeys, userPart } from "./user_answer.ts";
 export type { DeviceQuery } from "./tracked_users.ts";
 export {
   acceptedIdentity,

@@ -14,8 +14,7 @@ import { type CryptoContext, newTxn } from "../context/context.ts";
 import { type CryptoDevice, type FindableDevices, SenderDeviceKeys } from "../devices/mod.ts";
 import { MISUNDERSTOOD_DEVICES, type Transaction, UNKNOWN_DEVICES } from "../records/mod.ts";
 import { type Outbox, RateLimit } from "../requests/requests.ts";
-import { type KeyClaim, OlmClaims } from "./olm_claims.ts";
-import { type ClaimOutcome, OlmHandshakes } from "./olm_handshakes.ts";
+import { type ClaimOutcome, type KeyClaim, OlmClaims, OlmHandshakes } from "./olm_claims.ts";
 import { OlmHousekeeping, OlmLookUps, UnknownDevices } from "./olm_housekeeping.ts";
 import { OlmInbox } from "./olm_inbox.ts";
 import {
@@ -26,8 +25,7 @@ import {
   writeOlmMessage,
   writeOlmPayload,
 } from "./olm_message.ts";
-import type { OlmPeer } from "./olm_peer.ts";
-import { OlmSessions } from "./olm_sessions.ts";
+import { type OlmPeer, OlmSessions } from "./olm_sessions.ts";
 
 export { type KeyClaim, OlmClaims } from "./olm_claims.ts";
 export { isAboutMessage } from "./olm_inbox.ts";
@@ -38,7 +36,7 @@ export {
   readOlmPayload,
   senderRefusal,
 } from "./olm_message.ts";
-export { type OlmPeer, rollbackKey } from "./olm_peer.ts";
+export { type OlmPeer, rollbackKey } from "./olm_sessions.ts";
 
 /** How long a device that could not be understood is not asked for another session. */
 const UNWEDGE_AFTER_MS = 3_600_000;

@@ -24,8 +24,7 @@ import {
 } from "../records/mod.ts";
 import type { DeviceRef, OlmClaims } from "./olm_claims.ts";
 import type { OlmInbox } from "./olm_inbox.ts";
-import type { OlmPeer, PeerRecord } from "./olm_peer.ts";
-import type { OlmSessions } from "./olm_sessions.ts";
+import type { OlmPeer, OlmSessions, PeerRecord } from "./olm_sessions.ts";
 import { serverOf } from "../../types/identifiers.ts";
 import { SharedRateLimit } from "../requests/requests.ts";
 

@@ -16,8 +16,7 @@ import { isJsonObject, isShallow, type JsonObject } from "../../types/json.ts";
 import type { CryptoDevice, KnownDevices, SenderDeviceKeys } from "../devices/mod.ts";
 import { decodeBase64, isKey, sameKey, unpadded } from "../../types/base64.ts";
 import type { OwnDevice } from "../context/context.ts";
-import type { OlmPeer } from "./olm_peer.ts";
-import type { OlmCiphertext } from "./olm_sessions.ts";
+import type { OlmCiphertext, OlmPeer } from "./olm_sessions.ts";
 import type { Transaction } from "../records/mod.ts";
 
 /** How many characters a message may have: far more than any key or secret needs. */

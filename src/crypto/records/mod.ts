@@ -4,11 +4,21 @@
  * @module
  */
 
-export { ChangeLog, LiveObjects } from "./live_objects.ts";
-export { FairIndex, FairRecords } from "./fair_index.ts";
+export {
+  ChangeLog,
+  type CommitOptions,
+  LiveObjects,
+  type RecordCache,
+  type RecordKey,
+  recordKey,
+  Transaction,
+  type Vault,
+} from "./transaction.ts";
 export {
   DAY_MS,
   duePruning,
+  FairIndex,
+  FairRecords,
   FALLBACK_MARGIN_MS,
   FORMER_DEVICES,
   GONE_PEER_DAYS,
@@ -27,12 +37,4 @@ export {
   UNUSED_IN_ALL,
   UNUSED_OF_USER,
   UNVOUCHED_USER_DAYS,
-} from "./retention.ts";
-export {
-  type CommitOptions,
-  type RecordCache,
-  type RecordKey,
-  recordKey,
-  Transaction,
-  type Vault,
-} from "./transaction.ts";
+} from "./fair_index.ts";

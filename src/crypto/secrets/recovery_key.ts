@@ -7,7 +7,7 @@
  */
 
 import { decodeBase58, encodeBase58 } from "@std/encoding/base58";
-import { SecretStorageError } from "../../errors/secret_storage_error.ts";
+import { SecretStorageError } from "../../errors/encryption_error.ts";
 import type { SecretStoragePassphrase } from "../../types/content/account_data_content.ts";
 import { hashPassphrase } from "../ciphers/ciphers.ts";
 import { recordKey } from "../records/mod.ts";

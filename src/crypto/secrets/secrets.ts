@@ -6,7 +6,7 @@
  */
 
 import { printable, ValueError } from "../../errors/matrix_error.ts";
-import { SecretStorageError } from "../../errors/secret_storage_error.ts";
+import { SecretStorageError } from "../../errors/encryption_error.ts";
 import { encryptedSecret } from "../../types/checks/account_data_shapes.ts";
 import { shapeOf } from "../../types/checks/content_shapes.ts";
 import type { EncryptedSecret } from "../../types/content/account_data_content.ts";

@@ -7,7 +7,7 @@
  */
 
 import { printable, ValueError } from "../../errors/matrix_error.ts";
-import { SecretStorageError } from "../../errors/secret_storage_error.ts";
+import { SecretStorageError } from "../../errors/encryption_error.ts";
 import type { EncryptedSecret, SecretStorageKeyContent } from "../../types/content/account_data_content.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import {

@@ -13,10 +13,16 @@ import { EncryptionAlgorithm } from "../../types/enums.ts";
 import type { RoomID, UserID } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import type { CryptoContext } from "../context/context.ts";
-import type { RoomDescription, RoomStateInput } from "./sharing_protocol.ts";
+import {
+  historyVisibilityOf,
+  type RoomDescription,
+  type RoomSettings,
+  type RoomStateInput,
+  sameSettings,
+  withEncryption,
+} from "./outbound_record.ts";
 import { type RecordKey, recordKey, type Transaction } from "../records/mod.ts";
 import { type MemberKind, RoomMembers } from "./room_members.ts";
-import { historyVisibilityOf, type RoomSettings, sameSettings, withEncryption } from "./outbound_record.ts";
 
 export interface RoomChanges {
   readonly roomId: RoomID;

@@ -9,8 +9,8 @@ import { LiveObjects, type Transaction } from "../records/mod.ts";
 import type { OutboundGroupSession } from "@greenroom/vodozemac-wasm";
 import { type InboundSessions, ReplayLog } from "../megolm/mod.ts";
 import { pruneShares } from "./share_records.ts";
-import type { EncryptInput } from "./sharing_protocol.ts";
 import {
+  type EncryptInput,
   isHistoryShared,
   OUTBOUND_KIND,
   outboundCheckpointKey,

@@ -11,16 +11,17 @@ import { elapsed } from "../../base/clock.ts";
 import { WeighedCache } from "../../base/recent_map.ts";
 import type { RoomID, UserID } from "../../types/ids.ts";
 import type { CryptoDevice } from "../devices/mod.ts";
-import type { PrepareInput, RoomReadiness } from "./sharing_protocol.ts";
-import type { Transaction } from "../records/mod.ts";
-import { approve, unapproved } from "./share_records.ts";
 import {
   outboundKey,
   type OutboundRecord,
+  type PrepareInput,
+  type RoomReadiness,
   type RoomSettings,
   type RotationCause,
   rotationCause,
 } from "./outbound_record.ts";
+import type { Transaction } from "../records/mod.ts";
+import { approve, unapproved } from "./share_records.ts";
 import { shareBatch, usersToGetKey, withoutOlm } from "./share_batch.ts";
 import { planShares, type SharePlan, type ShareTask, type SharingParts } from "./share_plan.ts";
 import type { GroupSessions } from "./group_sessions.ts";

@@ -6,8 +6,7 @@
 
 import { WeighedCache } from "../../base/recent_map.ts";
 import type { RoomID, UserID } from "../../types/ids.ts";
-import type { RoomDescription } from "./sharing_protocol.ts";
-import type { HistoryVisibility } from "./outbound_record.ts";
+import type { HistoryVisibility, RoomDescription } from "./outbound_record.ts";
 
 /** The membership of a member. */
 export type MemberKind = "join" | "invite";

@@ -12,10 +12,9 @@ import { type CryptoContext, newTxn } from "../context/context.ts";
 import { OTHER_SHARED } from "../megolm/mod.ts";
 import type { Transaction } from "../records/mod.ts";
 import type { DeviceMessages } from "../requests/requests.ts";
-import type { OutboundRecord } from "./outbound_record.ts";
+import type { OutboundRecord, WithheldDevice } from "./outbound_record.ts";
 import type { SharePlan, ShareTask, SharingParts } from "./share_plan.ts";
 import { type DeviceShare, pruneShares, writeShares } from "./share_records.ts";
-import type { WithheldDevice } from "./sharing_protocol.ts";
 
 /** A session on its way to devices. */
 export interface BatchInput {

@@ -10,9 +10,8 @@ import { IdentityChangedError } from "../../errors/encryption_error.ts";
 import type { RoomID, UserID } from "../../types/ids.ts";
 import { type CryptoDevice, type DeviceLists, isVouchedFor } from "../devices/mod.ts";
 import type { CryptoContext, SendPolicy } from "../context/context.ts";
-import type { ShareReport, WithheldDevice } from "./sharing_protocol.ts";
+import type { OutboundRecord, RotationCause, ShareReport, WithheldDevice } from "./outbound_record.ts";
 import type { Transaction } from "../records/mod.ts";
-import type { OutboundRecord, RotationCause } from "./outbound_record.ts";
 import {
   type DeviceShare,
   mayHaveKey,

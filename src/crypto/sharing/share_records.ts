@@ -9,8 +9,7 @@ import type { DeviceID, RoomID, UserID } from "../../types/ids.ts";
 import type { CryptoDevice, UserIdentity } from "../devices/mod.ts";
 import type { MegolmSessionRef } from "../../types/checks/room_keys.ts";
 import { type RecordKey, recordKey, type Transaction } from "../records/mod.ts";
-import type { OutboundRecord } from "./outbound_record.ts";
-import type { NewRecipient, WithheldDevice } from "./sharing_protocol.ts";
+import type { NewRecipient, OutboundRecord, WithheldDevice } from "./outbound_record.ts";
 
 /** Returns what a device got of a session. */
 export type DeviceShare =

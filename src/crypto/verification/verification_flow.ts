@@ -1,7 +1,5 @@
 /**
- * One verification: messages and the user's decisions in, messages and a state out. It knows no time
- * and sends nothing. `flow_state.ts` is its state and what it sends, `flow_answers.ts` what the other side's
- * messages do.
+ * One verification: messages and decisions in, messages and a state (`flow_state.ts`) out. It knows no time.
  *
  * @see {@link https://spec.matrix.org/v1.16/client-server-api/#key-verification-framework | Key verification framework}
  * @module
@@ -13,8 +11,14 @@ import { ValueError } from "../../errors/matrix_error.ts";
 import type { VerificationEnd } from "../../errors/encryption_error.ts";
 import type { DeviceID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
-import { FlowAnswers, type IncomingStep } from "./flow_answers.ts";
-import { FlowOutbox, type FlowSetup, FlowState, type OutgoingStep } from "./flow_state.ts";
+import {
+  FlowAnswers,
+  FlowOutbox,
+  type FlowSetup,
+  FlowState,
+  type IncomingStep,
+  type OutgoingStep,
+} from "./flow_state.ts";
 import {
   checkedContent,
   commonWays,

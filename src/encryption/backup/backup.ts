@@ -104,7 +104,7 @@ export class KeyBackups implements KeyBackupMachine {
     if (session === undefined) return false;
     const version = await this.#engine.actor.versionFor(session);
     if (version === undefined) return false;
-    const { restoreSession } = await import("./key_restore.ts");
+    const { restoreSession } = await import("./key_backup_operations.ts");
     return await restoreSession(this.#engine, this.#api, version, session).catch((error) => {
       this.#engine.log.warn("Could not ask the backup for a room key", { ...session, error: String(error) });
       return false;

@@ -23,11 +23,7 @@ import type { CryptoHandlers, EngineRunner } from "../../actors/crypto/crypto.ts
 import type { ActorRef } from "../../actors/kernel/mod.ts";
 import { BACKUP_SECRET } from "../../crypto/backup/backup.ts";
 import { readKeySecret } from "../../crypto/secrets/secrets.ts";
-import {
-  KeyBackupError,
-  type KeyBackupProblem,
-  SecretStorageError,
-} from "../../errors/secret_storage_error.ts";
+import { KeyBackupError, type KeyBackupProblem, SecretStorageError } from "../../errors/encryption_error.ts";
 import type { KeyBackupVersion } from "../../types/api/device_keys.ts";
 import { isWantedBy, leftBackup } from "./key_backup_operations.ts";
 

@@ -10,7 +10,7 @@
 import type { RequestOptions } from "../../api/http/mod.ts";
 import type { MessageEvent } from "../../types/events/event.ts";
 import type { KeyImportReport } from "../key_files.ts";
-import type { KeyBackupProblem } from "../../errors/secret_storage_error.ts";
+import type { KeyBackupProblem } from "../../errors/encryption_error.ts";
 import { defineEvent } from "../../types/events/define_event.ts";
 import type { AllAPI } from "../../api/api.ts";
 import { readPublicKey } from "../../types/checks/room_keys.ts";

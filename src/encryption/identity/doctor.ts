@@ -20,9 +20,8 @@ import type { KeyBackup } from "../backup/backup.ts";
 import type { CryptoDoctorOptions, CryptoFinding } from "../crypto_findings.ts";
 import type { CryptoHandlers, EncryptedClient } from "../../actors/crypto/crypto.ts";
 import type { ActorRef } from "../../actors/kernel/mod.ts";
-import { DeviceConflictError } from "../../errors/encryption_error.ts";
+import { DeviceConflictError, SecretStorageError } from "../../errors/encryption_error.ts";
 import { MatrixError } from "../../errors/matrix_error.ts";
-import { SecretStorageError } from "../../errors/secret_storage_error.ts";
 import { secretOperations, unlockOf } from "../secrets/secrets.ts";
 import {
   backupFinding,

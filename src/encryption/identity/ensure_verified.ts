@@ -10,10 +10,9 @@ import type { EnsureVerifiedOptions, VerificationReport } from "./identity_crypt
 import { openerOf, type OwnIdentityState, type StorageOpener } from "../../crypto/engine/engine.ts";
 import type { OfferOutcome } from "../../crypto/identity/identity.ts";
 import type { DeviceID } from "../../types/ids.ts";
-import { OwnIdentityError } from "../../errors/encryption_error.ts";
+import { OwnIdentityError, SecretStorageError } from "../../errors/encryption_error.ts";
 import { UnknownTokenError } from "../../errors/account_errcodes.ts";
 import { MatrixRequestError, NetworkError } from "../../errors/request_error.ts";
-import { SecretStorageError } from "../../errors/secret_storage_error.ts";
 import { ServiceResponseError } from "../../errors/service_response_error.ts";
 import {
   AccountSecrets,

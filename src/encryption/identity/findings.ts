@@ -12,7 +12,7 @@ import { wrongBy } from "../../api/http/mod.ts";
 import { type CryptoDevice, isOwnDehydrated } from "../../crypto/devices/mod.ts";
 import type { OwnIdentityState } from "../../crypto/engine/engine.ts";
 import type { ComparedSeeds } from "../../crypto/identity/identity.ts";
-import type { SecretStorageProblem } from "../../errors/secret_storage_error.ts";
+import type { SecretStorageProblem } from "../../errors/encryption_error.ts";
 import type { DeviceKeys } from "../../types/api/device_keys.ts";
 
 /** With fewer one-time keys others may soon find none. */

@@ -11,8 +11,7 @@ import type { RequestOptions } from "../../api/http/mod.ts";
 import { decodeBase64, encodeBase64 } from "../../types/base64.ts";
 import { type IdentitySeeds, SEED_SECRETS } from "../../crypto/identity/identity.ts";
 import { ciphertextsOf } from "../../crypto/secrets/secrets.ts";
-import { OwnIdentityError } from "../../errors/encryption_error.ts";
-import { SecretStorageError } from "../../errors/secret_storage_error.ts";
+import { OwnIdentityError, SecretStorageError } from "../../errors/encryption_error.ts";
 import {
   type AccountSecrets,
   DEFAULT_KEY,

@@ -9,8 +9,7 @@
  */
 
 import { AuthenticationNeededError } from "../../errors/request_error.ts";
-import { OwnIdentityError } from "../../errors/encryption_error.ts";
-import { SecretStorageError } from "../../errors/secret_storage_error.ts";
+import { OwnIdentityError, SecretStorageError } from "../../errors/encryption_error.ts";
 import type { Authentication } from "../../api/account/account.ts";
 import type { EnsureVerifiedOptions } from "./identity_crypto.ts";
 import type { OwnIdentityState } from "../../crypto/engine/engine.ts";

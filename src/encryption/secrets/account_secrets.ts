@@ -20,7 +20,7 @@ import {
   StorageKey,
 } from "../../crypto/secrets/secrets.ts";
 import { undefinedIfNotFound } from "../../errors/request_errcodes.ts";
-import { SecretStorageError } from "../../errors/secret_storage_error.ts";
+import { SecretStorageError } from "../../errors/encryption_error.ts";
 import { defineEvent, type EventDefinition } from "../../types/events/define_event.ts";
 import { isShallow, type JsonObject } from "../../types/json.ts";
 import { ValueError } from "../../errors/matrix_error.ts";

@@ -24,7 +24,7 @@ import {
 } from "../../crypto/secrets/secrets.ts";
 import { ValueError } from "../../errors/matrix_error.ts";
 import { type AccountData, type AccountSecrets, findAnyKey, secretsFor } from "./account_secrets.ts";
-import { SecretStorageError } from "../../errors/secret_storage_error.ts";
+import { SecretStorageError } from "../../errors/encryption_error.ts";
 import type { JsonObject } from "../../types/json.ts";
 
 /** How a new key of secret storage is made. */

@@ -8,7 +8,7 @@
  */
 
 import { optionsOfEach, type RequestOptions } from "../../api/http/mod.ts";
-import { SecretStorageError, type SecretStorageProblem } from "../../errors/secret_storage_error.ts";
+import { SecretStorageError, type SecretStorageProblem } from "../../errors/encryption_error.ts";
 import type { NewSecretStorageKeyOptions } from "./new_key.ts";
 import { type AccountSecrets, secretsFor, type SecretStorageUnlock } from "./account_secrets.ts";
 import type { StoreSecretOptions } from "../backup/backup.ts";

@@ -12,7 +12,7 @@ import {
   shown,
   type StorageKey,
 } from "../../crypto/secrets/secrets.ts";
-import { SecretStorageError } from "../../errors/secret_storage_error.ts";
+import { SecretStorageError } from "../../errors/encryption_error.ts";
 import { ValueError } from "../../errors/matrix_error.ts";
 import { AccountSecrets, checkUnlock, findKey, type SecretsAPI, unlock } from "./account_secrets.ts";
 import {

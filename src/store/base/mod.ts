@@ -7,8 +7,11 @@
 
 export {
   compareParts,
+  decodeKey,
   decodeValue,
+  encodeKey,
   encodeValue,
+  endOfRange,
   isEncodable,
   type Store,
   type StoreCheck,
@@ -18,5 +21,4 @@ export {
   type StoreLock,
   type StoreMutation,
 } from "./store.ts";
-export { decodeKey, encodeKey, endOfRange } from "./byte_keys.ts";
 export { MemoryStore } from "./memory_store.ts";

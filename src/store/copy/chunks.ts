@@ -9,7 +9,7 @@
  * @module
  */
 
-import { asksFor } from "../../errors/mends.ts";
+import { asksFor } from "../../errors/hints.ts";
 import { concat } from "@std/bytes/concat";
 import { StoreFormatError, StoreKeyError } from "../../errors/store_error.ts";
 import { ValueError } from "../../errors/matrix_error.ts";

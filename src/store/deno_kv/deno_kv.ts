@@ -9,9 +9,8 @@
 import { Turns } from "../../base/runs.ts";
 import { StoreFormatError } from "../../errors/store_error.ts";
 import { ValueError } from "../../errors/matrix_error.ts";
-import { type KvDatabase, type KvRecord, MAX_READS } from "./database.ts";
+import { journalKey, type KvDatabase, type KvRecord, logicalKey, MAX_READS, valueKey } from "./database.ts";
 import { DenoKvJournal, isTorn } from "./journal.ts";
-import { journalKey, logicalKey, valueKey } from "./keys.ts";
 import { type EncodedChange, encodeDelete, encodeSet, readParts, readRecord, SplitIndex } from "./values.ts";
 import { checkFormat, databaseOf, type KvOptions } from "./open.ts";
 import { lockBeside } from "../files/files.ts";

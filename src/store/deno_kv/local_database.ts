@@ -13,8 +13,7 @@ import {
 } from "../../errors/store_error.ts";
 import { MatrixError, missingPermission } from "../../errors/matrix_error.ts";
 import { FilePatience, type FilePatienceOptions } from "../files/files.ts";
-import type { KvDatabase, KvPage, KvRecord, KvWrite } from "./database.ts";
-import { waitingKey } from "./keys.ts";
+import { type KvDatabase, type KvPage, type KvRecord, type KvWrite, waitingKey } from "./database.ts";
 
 /** How many entries a page has. */
 const PAGE = 100;

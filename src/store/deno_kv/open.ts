@@ -9,11 +9,16 @@ import { checkOptions, type OptionNames } from "../../errors/known_names.ts";
 import { createPrivateFile, FilePatience, patienceOf } from "../files/files.ts";
 import { StoreError, StoreFormatError } from "../../errors/store_error.ts";
 import { ValueError } from "../../errors/matrix_error.ts";
-import { KvConnection } from "./connection.ts";
-import type { KvDatabase, KvPage, KvRecord, KvWrite } from "./database.ts";
-import { formatKey, namespaceKey } from "./keys.ts";
+import { KvConnection, RemoteDatabase } from "./remote_database.ts";
+import {
+  formatKey,
+  type KvDatabase,
+  type KvPage,
+  type KvRecord,
+  type KvWrite,
+  namespaceKey,
+} from "./database.ts";
 import { isLocked, LocalDatabase, readOnlyError, storeErrorOf } from "./local_database.ts";
-import { RemoteDatabase } from "./remote_database.ts";
 
 /** How a database is opened. */
 export interface KvOptions {

@@ -7,8 +7,17 @@
 import { concat } from "@std/bytes/concat";
 import { platform } from "../../base/platform/mod.ts";
 import { StoreFormatError } from "../../errors/store_error.ts";
-import { partKey, partsKey, valueKey } from "./keys.ts";
-import { cutBytes, type KvDatabase, type KvWrite, listAll, MAX_RECORD_BYTES, readMany } from "./database.ts";
+import {
+  cutBytes,
+  type KvDatabase,
+  type KvWrite,
+  listAll,
+  MAX_RECORD_BYTES,
+  partKey,
+  partsKey,
+  readMany,
+  valueKey,
+} from "./database.ts";
 import type { DenoKvJournal } from "./journal.ts";
 import { decodeValue, encodeValue, type StoreKey } from "../base/mod.ts";
 

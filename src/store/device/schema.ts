@@ -5,7 +5,7 @@
  * @module
  */
 
-import { asksFor } from "../../errors/mends.ts";
+import { asksFor } from "../../errors/hints.ts";
 import { StoreError, StoreFormatError, StoreKeyError } from "../../errors/store_error.ts";
 import { isJsonObject } from "../../types/json.ts";
 import type { Store, StoreEntry, StoreKey, StoreMutation } from "../base/mod.ts";

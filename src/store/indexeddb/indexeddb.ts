@@ -1,11 +1,15 @@
 /**
  * A store in IndexedDB.
  *
+ * What is used of IndexedDB and Web Locks: Deno's types have neither.
+ *
+ * Over 300 lines because a fifth of it are types of browsers, which Deno does not have.
+ *
  * @module
  */
 
-import { StoreError, StoreFullError } from "../../errors/store_error.ts";
 import { ValueError } from "../../errors/matrix_error.ts";
+import { StoreError, StoreFullError } from "../../errors/store_error.ts";
 import {
   decodeKey,
   encodeKey,
@@ -18,7 +22,6 @@ import {
   type StoreLock,
   type StoreMutation,
 } from "../base/mod.ts";
-import type { Browser, IdbDatabase, IdbRequest, IdbTable, IdbTransaction } from "./browser_types.ts";
 
 const TABLE = "entries";
 const VERSION = 1;
@@ -256,4 +259,59 @@ function stampOf(record: Record | undefined): string | null {
 
 function entryOf({ key, value, version }: Record): StoreEntry {
   return { key: decodeKey(key), value, versionstamp: String(version) };
+}
+
+interface IdbRequest<Result> {
+  readonly result: Result;
+  readonly error: unknown;
+  onsuccess: (() => void) | null;
+  onerror: (() => void) | null;
+}
+
+interface IdbOpening extends IdbRequest<IdbDatabase> {
+  onupgradeneeded: (() => void) | null;
+  onblocked: (() => void) | null;
+}
+
+interface IdbTable {
+  get(key: Uint8Array): IdbRequest<unknown>;
+  getAll(query: unknown, count?: number): IdbRequest<unknown[]>;
+  put(value: unknown, key: Uint8Array): IdbRequest<unknown>;
+  delete(key: Uint8Array): IdbRequest<unknown>;
+}
+
+interface IdbTransaction {
+  readonly error: unknown;
+  oncomplete: (() => void) | null;
+  onabort: (() => void) | null;
+  objectStore(name: string): IdbTable;
+  abort(): void;
+}
+
+interface IdbDatabase {
+  onversionchange: (() => void) | null;
+  createObjectStore(name: string): unknown;
+  transaction(
+    tables: string,
+    mode: "readonly" | "readwrite",
+    options?: { readonly durability: "strict" },
+  ): IdbTransaction;
+  close(): void;
+}
+
+/** The browser, as far as a store needs it. */
+interface Browser {
+  readonly indexedDB?: { open(name: string, version: number): IdbOpening };
+  readonly IDBKeyRange: {
+    bound(lower: Uint8Array, upper: Uint8Array, lowerOpen: boolean, upperOpen: boolean): unknown;
+  };
+  readonly navigator: {
+    readonly locks?: {
+      request(
+        name: string,
+        options: { readonly ifAvailable: true },
+        call: (lock: unknown) => Promise<void> | undefined,
+      ): Promise<void>;
+    };
+  };
 }

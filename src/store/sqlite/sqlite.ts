@@ -25,8 +25,7 @@ import {
   type StoreMutation,
 } from "../base/mod.ts";
 import { attempt, prepareDatabase, refuseOthers, type SqliteAction, toStoreError } from "./schema.ts";
-import { type AnyMutation, encoded, SqliteRows } from "./rows.ts";
-import { SqliteLog } from "./log.ts";
+import { type AnyMutation, encoded, SqliteLog, SqliteRows } from "./rows.ts";
 
 /** How long the thread waits for another process that writes, in milliseconds; then all else goes on meanwhile. */
 const BUSY_TIMEOUT = 5;

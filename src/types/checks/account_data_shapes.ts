@@ -36,7 +36,6 @@ import type {
   ReceiptContent,
   TypingContent,
 } from "../content/to_device_content.ts";
-import { list, map, object } from "./composite_shapes.ts";
 import {
   anyObject,
   anything,
@@ -44,8 +43,11 @@ import {
   contentUri,
   either,
   eventId,
+  list,
+  map,
   nullable,
   number,
+  object,
   oneOf,
   optional,
   orElse,

@@ -27,14 +27,15 @@ import type {
   ToDeviceContents,
 } from "../events/event_map.ts";
 import * as account from "./account_data_shapes.ts";
-import { list, map, object } from "./composite_shapes.ts";
-import * as message from "./message_shapes.ts";
 import {
   type AnyShape,
   boolean,
   either,
+  list,
+  map,
   type Members,
   number,
+  object,
   oneOf,
   optional,
   orElse,
@@ -42,6 +43,7 @@ import {
   text,
   userId,
 } from "./shape.ts";
+import * as message from "./message_shapes.ts";
 import * as state from "./state_shapes.ts";
 import * as device from "./to_device_shapes.ts";
 

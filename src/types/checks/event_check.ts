@@ -21,16 +21,16 @@ import type { RoomID } from "../ids.ts";
 import { isJsonObject, isShallow, type JsonObject } from "../json.ts";
 import type { RoomMemberContent } from "../content/room_state_content.ts";
 import type { StrippedChildStateEvent } from "../api/public_rooms.ts";
-import { list, object } from "./composite_shapes.ts";
-import { isName, isReceivedEventId, isReceivedUserId } from "../identifiers.ts";
 import {
   anyObject,
   boolean,
   eventId,
   later,
+  list,
   type Members,
   Misfit,
   number,
+  object,
   oneOf,
   optional,
   roomId,
@@ -39,6 +39,7 @@ import {
   UNNOTED,
   userId,
 } from "./shape.ts";
+import { isName, isReceivedEventId, isReceivedUserId } from "../identifiers.ts";
 import { roomMember, spaceChild } from "./state_shapes.ts";
 
 /** Returns whether a value has what all events have, and can be kept. */

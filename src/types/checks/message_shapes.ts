@@ -45,7 +45,6 @@ import type {
 } from "../content/message_content.ts";
 import { EncryptionAlgorithm, RelationType } from "../enums.ts";
 import { isJsonObject } from "../json.ts";
-import { list, map, object, tag, variants } from "./composite_shapes.ts";
 import {
   boolean,
   contentUri,
@@ -53,14 +52,19 @@ import {
   geoUri,
   isTrue,
   later,
+  list,
+  map,
   type Members,
   number,
+  object,
   oneOf,
   optional,
   orElse,
   type Shape,
+  tag,
   text,
   userId,
+  variants,
 } from "./shape.ts";
 
 const baseInfo: Members<BaseFileInfo> = { mimetype: optional(text), size: optional(number) };

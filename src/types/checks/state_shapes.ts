@@ -38,14 +38,17 @@ import type {
   TopicContentBlock,
 } from "../content/room_state_content.ts";
 import { avatarInfo, imageInfo } from "./message_shapes.ts";
-import { having, list, map, object } from "./composite_shapes.ts";
 import {
   boolean,
   contentUri,
   eventId,
+  having,
   level,
+  list,
+  map,
   nullable,
   number,
+  object,
   oneOf,
   optional,
   orElse,

@@ -34,21 +34,25 @@ import type {
   SecretSendContent,
 } from "../content/to_device_content.ts";
 import { EncryptionAlgorithm, RelationType } from "../enums.ts";
-import { list, map, object, tag, variants } from "./composite_shapes.ts";
-import { encryptedFile } from "./message_shapes.ts";
 import {
   anyObject,
   boolean,
   eventId,
+  list,
+  map,
   type Members,
   number,
+  object,
   oneOf,
   optional,
   orElse,
   roomId,
   type Shape,
+  tag,
   text,
+  variants,
 } from "./shape.ts";
+import { encryptedFile } from "./message_shapes.ts";
 
 const megolm = oneOf(EncryptionAlgorithm.MEGOLM_V1);
 const action = oneOf("request", "request_cancellation");

@@ -14,7 +14,7 @@ import {
   roomDescriber,
   RoomPreparer,
 } from "../../../src/actors/crypto/room_preparer.ts";
-import type { RoomDescription, ShareReport } from "../../../src/crypto/sharing/sharing_protocol.ts";
+import type { RoomDescription, ShareReport } from "../../../src/crypto/sharing/outbound_record.ts";
 import { EncryptionError } from "../../../src/errors/encryption_error.ts";
 import { NotFoundError } from "../../../src/errors/request_errcodes.ts";
 import { NetworkError } from "../../../src/errors/request_error.ts";

@@ -3,7 +3,7 @@
 import { assertEquals } from "@std/assert";
 import { Engine } from "../../../src/crypto/engine/engine.ts";
 import type { CryptoInput, EngineRequest } from "../../../src/crypto/engine/engine_parts.ts";
-import type { RoomStateInput } from "../../../src/crypto/sharing/sharing_protocol.ts";
+import type { RoomStateInput } from "../../../src/crypto/sharing/outbound_record.ts";
 import { type CryptoPolicy, DEFAULT_POLICY } from "../../../src/crypto/context/context.ts";
 import type { Logger } from "../../../src/base/log.ts";
 import { MemoryStore } from "../../../src/store/base/memory_store.ts";

@@ -3,7 +3,7 @@
 import { assertEquals } from "@std/assert";
 import { Engine } from "../../../src/crypto/engine/engine.ts";
 import type { CryptoInput, CryptoOutput, EngineRequest } from "../../../src/crypto/engine/engine_parts.ts";
-import type { ShareReport } from "../../../src/crypto/sharing/sharing_protocol.ts";
+import type { ShareReport } from "../../../src/crypto/sharing/outbound_record.ts";
 import type { RecoveredEvent } from "../../../src/crypto/megolm/decrypted.ts";
 import { type CryptoPolicy, DEFAULT_POLICY } from "../../../src/crypto/context/context.ts";
 import type { Vault } from "../../../src/crypto/records/transaction.ts";

@@ -8,7 +8,7 @@ import { Vodozemac } from "@greenroom/vodozemac-wasm";
 import { assert, assertEquals } from "@std/assert";
 import { newDeviceKeys } from "../../../src/crypto/account/key_upload.ts";
 import { signableJson, withSignature } from "../../../src/crypto/encoding/encoding.ts";
-import { LOOKUPS_AN_HOUR } from "../../../src/crypto/records/retention.ts";
+import { LOOKUPS_AN_HOUR } from "../../../src/crypto/records/fair_index.ts";
 import { SyncStream, type ToDeviceEvent } from "../../../src/types/events/event.ts";
 import type { UserID } from "../../../src/types/ids.ts";
 import type { JsonObject } from "../../../src/types/json.ts";

@@ -1,7 +1,7 @@
 /** An engine with the private keys of its user's identity, which signs others. */
 
 import { assertEquals } from "@std/assert";
-import type { SignaturesUpload } from "../../../src/crypto/identity/due_signatures.ts";
+import type { SignaturesUpload } from "../../../src/crypto/identity/identity.ts";
 import type { DeviceKeys } from "../../../src/types/api/device_keys.ts";
 import type { UserID } from "../../../src/types/ids.ts";
 import type { JsonObject } from "../../../src/types/json.ts";

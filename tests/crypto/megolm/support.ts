@@ -5,7 +5,7 @@ import { assert } from "@std/assert";
 import type { CryptoContext } from "../../../src/crypto/context/context.ts";
 import type { CryptoDevice, DeviceTrust } from "../../../src/crypto/devices/user_record.ts";
 import type { Decryption } from "../../../src/crypto/megolm/decrypted.ts";
-import { InboundSessions } from "../../../src/crypto/megolm/inbound_sessions.ts";
+import { InboundSessions } from "../../../src/crypto/megolm/mod.ts";
 import type { AddedKey } from "../../../src/crypto/megolm/room_key.ts";
 import { WeighedCache } from "../../../src/base/recent_map.ts";
 import type { RecordCache, Transaction, Vault } from "../../../src/crypto/records/transaction.ts";

@@ -5,7 +5,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import type { JsonObject } from "../../../src/types/json.ts";
 import type { ToDeviceEvent } from "../../../src/types/events/event.ts";
-import { peerKey } from "../../../src/crypto/olm/olm_peer.ts";
+import { peerKey } from "../../../src/crypto/olm/olm_sessions.ts";
 import { aliceAndBob, ciphertextOf, Peer } from "./peers.ts";
 
 const HOUR = 3_600_000;

@@ -1,10 +1,13 @@
 /** How one-time keys are claimed. */
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { isAnswered, unreachableServers } from "../../../src/crypto/olm/olm_handshakes.ts";
+import {
+  type DeviceRef,
+  isAnswered,
+  OlmClaims,
+  unreachableServers,
+} from "../../../src/crypto/olm/olm_claims.ts";
 import type { CryptoDevice } from "../../../src/crypto/devices/user_record.ts";
-import { OlmClaims } from "../../../src/crypto/olm/olm_claims.ts";
-import type { DeviceRef } from "../../../src/crypto/olm/olm_claims.ts";
 import type { DeviceID } from "../../../src/types/ids.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
 import { memoryVault, step } from "../support/vault.ts";

@@ -5,7 +5,7 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { OlmInbox } from "../../../src/crypto/olm/olm_inbox.ts";
 import type { OlmSessions } from "../../../src/crypto/olm/olm_sessions.ts";
 import type { OwnKeys } from "../../../src/crypto/account/account.ts";
-import { NEW_PEERS_A_DAY } from "../../../src/crypto/records/retention.ts";
+import { NEW_PEERS_A_DAY } from "../../../src/crypto/records/fair_index.ts";
 import { testContext } from "../support/context.ts";
 import { memoryVault, step } from "../support/vault.ts";
 

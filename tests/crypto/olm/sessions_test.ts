@@ -5,8 +5,13 @@
 
 import { type Vodozemac, VodozemacError } from "@greenroom/vodozemac-wasm";
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { PEER_KIND, peerKey, type SessionEntry, sessionKey } from "../../../src/crypto/olm/olm_peer.ts";
-import { OlmSessions } from "../../../src/crypto/olm/olm_sessions.ts";
+import {
+  OlmSessions,
+  PEER_KIND,
+  peerKey,
+  type SessionEntry,
+  sessionKey,
+} from "../../../src/crypto/olm/olm_sessions.ts";
 import { testContext } from "../support/context.ts";
 import { memoryVault, step } from "../support/vault.ts";
 import { aliceAndBob, garbled, type Peer } from "./peers.ts";

@@ -1,7 +1,7 @@
 /** What is kept of users with whom no encrypted room is shared any more. */
 
 import { assert, assertEquals, assertFalse } from "@std/assert";
-import { duePruning, UNVOUCHED_USER_DAYS } from "../../../src/crypto/records/retention.ts";
+import { duePruning, UNVOUCHED_USER_DAYS } from "../../../src/crypto/records/fair_index.ts";
 import { userKey, type UserRecord } from "../../../src/crypto/devices/user_record.ts";
 import type { UserID } from "../../../src/types/ids.ts";
 import { DeviceStage } from "../support/device_stage.ts";

@@ -1,7 +1,7 @@
 /** How what is to be done once a day is cut into steps. */
 
 import { assertEquals } from "@std/assert";
-import { GONE_PEER_DAYS, LEFT_PEER_DAYS, schedulePruning } from "../../../src/crypto/records/retention.ts";
+import { GONE_PEER_DAYS, LEFT_PEER_DAYS, schedulePruning } from "../../../src/crypto/records/fair_index.ts";
 import { Pruner, type PrunerOptions } from "../../../src/crypto/engine/pruner.ts";
 import { recordKey, type Transaction } from "../../../src/crypto/records/transaction.ts";
 import { TestClock } from "../../../src/testing/mod.ts";

@@ -3,7 +3,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { Engine } from "../../../src/crypto/engine/engine.ts";
 import type { CryptoInput, EngineRequest } from "../../../src/crypto/engine/engine_parts.ts";
-import type { ShareReport } from "../../../src/crypto/sharing/sharing_protocol.ts";
+import type { ShareReport } from "../../../src/crypto/sharing/outbound_record.ts";
 import type { Decryption } from "../../../src/crypto/megolm/decrypted.ts";
 import { DEFAULT_POLICY } from "../../../src/crypto/context/context.ts";
 import { MemoryStore } from "../../../src/store/base/memory_store.ts";

@@ -3,16 +3,15 @@
  * without its cryptography.
  */
 
-import { ChangeLog } from "../../../src/crypto/records/live_objects.ts";
+import { ChangeLog, type Transaction } from "../../../src/crypto/records/transaction.ts";
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
 import type { CryptoDevice, DeviceTrust } from "../../../src/crypto/devices/user_record.ts";
 import type { ExportedSession } from "../../../src/crypto/megolm/room_key.ts";
-import type { Transaction } from "../../../src/crypto/records/transaction.ts";
 import type { UserIdentity } from "../../../src/crypto/devices/user_identity.ts";
 import type { RoomID, UserID } from "../../../src/types/ids.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
 import type { DeviceLists } from "../../../src/crypto/devices/device_lists.ts";
-import type { InboundSessions } from "../../../src/crypto/megolm/inbound_sessions.ts";
+import type { InboundSessions } from "../../../src/crypto/megolm/mod.ts";
 import type { OlmClaims } from "../../../src/crypto/olm/olm_claims.ts";
 import type { OlmSessions } from "../../../src/crypto/olm/olm_sessions.ts";
 

@@ -13,7 +13,7 @@ import { memoryVault } from "../support/vault.ts";
 import { FakeCopies } from "./fakes.ts";
 import { ROOM } from "./room.ts";
 import { Stage } from "./stage.ts";
-import type { InboundSessions } from "../../../src/crypto/megolm/inbound_sessions.ts";
+import type { InboundSessions } from "../../../src/crypto/megolm/mod.ts";
 import { GroupSessions } from "../../../src/crypto/sharing/group_sessions.ts";
 
 Deno.test("a record's events are encrypted with its own session, whichever session of the room is in memory", async () => {

@@ -11,9 +11,9 @@ import type {
   NewRecipient,
   RoomReadiness,
   ShareReport,
-} from "../../../src/crypto/sharing/sharing_protocol.ts";
+} from "../../../src/crypto/sharing/outbound_record.ts";
 import { Outbox, type OutboxEntry } from "../../../src/crypto/requests/requests.ts";
-import { OutboundSessions } from "../../../src/crypto/sharing/outbound_sessions.ts";
+import { OutboundSessions } from "../../../src/crypto/sharing/mod.ts";
 import type { CryptoPolicy } from "../../../src/crypto/context/context.ts";
 import { WeighedCache } from "../../../src/base/recent_map.ts";
 import { EncryptedRooms } from "../../../src/crypto/sharing/encrypted_rooms.ts";

@@ -2,7 +2,7 @@
 
 import { DeviceLists } from "../../../src/crypto/devices/device_lists.ts";
 import { acceptedIdentity, provenIdentity } from "../../../src/crypto/devices/user_identity.ts";
-import type { DeviceListChanges } from "../../../src/crypto/devices/query_response.ts";
+import type { DeviceListChanges } from "../../../src/crypto/devices/user_answer.ts";
 import type { Transaction, Vault } from "../../../src/crypto/records/transaction.ts";
 import { TestClock } from "../../../src/testing/mod.ts";
 import type { UserID } from "../../../src/types/ids.ts";

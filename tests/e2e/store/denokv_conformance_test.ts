@@ -1,6 +1,6 @@
 import { StoreFormatError, StoreReadOnlyError } from "../../../src/errors/store_error.ts";
 import { KvStore } from "../../../src/store/deno_kv/deno_kv.ts";
-import { formatKey } from "../../../src/store/deno_kv/keys.ts";
+import { formatKey } from "../../../src/store/deno_kv/database.ts";
 import { databaseOf } from "../../../src/store/deno_kv/open.ts";
 import { storeConformance } from "../../../src/testing/conformance/conformance.ts";
 import { Denokv } from "../../../tools/denokv.ts";

@@ -17,7 +17,7 @@ import {
 } from "../../../src/encryption/identity/findings.ts";
 import { skewOf } from "../../../src/api/http/exchange.ts";
 import type { CryptoDevice } from "../../../src/crypto/devices/user_record.ts";
-import type { SecretStorageProblem } from "../../../src/errors/secret_storage_error.ts";
+import type { SecretStorageProblem } from "../../../src/errors/encryption_error.ts";
 import type { DeviceKeys } from "../../../src/types/api/device_keys.ts";
 import { ALICE } from "./scene.ts";
 

@@ -5,7 +5,7 @@ import { ValueError } from "../../../src/errors/matrix_error.ts";
 import { KvStore } from "../../../src/store/deno_kv/deno_kv.ts";
 import { LocalDatabase } from "../../../src/store/deno_kv/local_database.ts";
 import { TestClock } from "../../../src/testing/mod.ts";
-import { valueKey } from "../../../src/store/deno_kv/keys.ts";
+import { valueKey } from "../../../src/store/deno_kv/database.ts";
 import type { StoreKey, StoreMutation } from "../../../src/store/base/store.ts";
 import { type KvWatch, recordCounts, watchedKv } from "../support/watched_kv.ts";
 

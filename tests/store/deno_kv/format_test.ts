@@ -2,7 +2,7 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
 import { StoreError, StoreFormatError, StoreReadOnlyError } from "../../../src/errors/store_error.ts";
 import { KvStore } from "../../../src/store/deno_kv/deno_kv.ts";
-import { formatKey, journalKey } from "../../../src/store/deno_kv/keys.ts";
+import { formatKey, journalKey } from "../../../src/store/deno_kv/database.ts";
 import { storeErrorOf } from "../../../src/store/deno_kv/local_database.ts";
 import { encodeSet } from "../../../src/store/deno_kv/values.ts";
 import { encodeValue } from "../../../src/store/base/store.ts";

@@ -1,7 +1,7 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
 import { StoreFormatError } from "../../../src/errors/store_error.ts";
-import { keyBytes } from "../../../src/store/deno_kv/keys.ts";
+import { keyBytes } from "../../../src/store/deno_kv/database.ts";
 import { decodeKey, encodeKey } from "../../../src/store/deno_kv/wire.ts";
 
 const part = fc.oneof(

@@ -1,16 +1,16 @@
 import { assert, assertEquals } from "@std/assert";
 import { concat } from "@std/bytes/concat";
 import fc from "fast-check";
-import { keyBytes } from "../../../src/store/deno_kv/keys.ts";
-import { LocalDatabase } from "../../../src/store/deno_kv/local_database.ts";
 import {
   cutBytes,
   decodeWrites,
   encodeWrites,
   fitsOneCommit,
+  keyBytes,
   type KvWrite,
   packWrites,
 } from "../../../src/store/deno_kv/database.ts";
+import { LocalDatabase } from "../../../src/store/deno_kv/local_database.ts";
 
 /** Sizes instead of bytes, so that a counterexample can be read. */
 const shape = fc.record({

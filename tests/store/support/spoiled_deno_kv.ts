@@ -1,7 +1,7 @@
 import { DatabaseSync } from "node:sqlite";
 import { StoreFormatError, StoreFullError, StoreReadOnlyError } from "../../../src/errors/store_error.ts";
 import { KvStore } from "../../../src/store/deno_kv/deno_kv.ts";
-import { formatKey } from "../../../src/store/deno_kv/keys.ts";
+import { formatKey } from "../../../src/store/deno_kv/database.ts";
 import type { SpoilOptions } from "../../../src/testing/conformance/conformance.ts";
 import { watchedKv } from "./watched_kv.ts";
 

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { contentCheckOf, Malformed } from "../../../src/types/events/content_check.ts";
+import { contentCheckOf, Malformed } from "../../../src/types/events/define_event.ts";
 import { CHECKED_CLASSES, shapeOf } from "../../../src/types/checks/content_shapes.ts";
 import { eventType } from "../../../src/types/events/event_type.ts";
 import { isJsonObject, type JsonObject } from "../../../src/types/json.ts";

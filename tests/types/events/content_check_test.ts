@@ -1,9 +1,8 @@
 // deno-lint-ignore-file no-boolean-literal-for-arguments -- it is how assertType() is called
 import { assertEquals, assertInstanceOf, assertStrictEquals } from "@std/assert";
 import { assertType, type IsExact } from "@std/testing/types";
-import { type ContentCheck, contentCheckOf, Malformed } from "../../../src/types/events/content_check.ts";
-import { object } from "../../../src/types/checks/composite_shapes.ts";
-import { type Members, optional, type Shape, text } from "../../../src/types/checks/shape.ts";
+import { type ContentCheck, contentCheckOf, Malformed } from "../../../src/types/events/define_event.ts";
+import { type Members, object, optional, type Shape, text } from "../../../src/types/checks/shape.ts";
 import type { EventOf } from "../../../src/types/events/event_of.ts";
 import { type EventType, eventType } from "../../../src/types/events/event_type.ts";
 import type { RoomMessageContent } from "../../../src/types/content/message_content.ts";

@@ -10,7 +10,7 @@
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { ServiceResponseError } from "@greenroom/matrix/errors";
-import { restored } from "../../../../src/encryption/backup/key_restore.ts";
+import { restored } from "../../../../src/encryption/backup/key_backup_operations.ts";
 import type { EngineRunner } from "../../../../src/actors/crypto/crypto.ts";
 import type { KeyBackupAPI } from "../../../../src/encryption/backup/key_backup.ts";
 

@@ -1,7 +1,7 @@
 /** A message to a device that is encrypted for a room (CVE-2022-39251). */
 
 import { assertEquals } from "@std/assert";
-import { classifyToDevice } from "../../../../src/crypto/engine/receive_to_device.ts";
+import { classifyToDevice } from "../../../../src/crypto/engine/receive_sync.ts";
 import { aliceAndBob } from "../../olm/peers.ts";
 
 Deno.test("T01: a message to a device that is encrypted with Megolm is ignored", async () => {

@@ -1,7 +1,7 @@
 /** Messages in clear that must come encrypted. */
 
 import { assertEquals } from "@std/assert";
-import { classifyToDevice } from "../../../../src/crypto/engine/receive_to_device.ts";
+import { classifyToDevice } from "../../../../src/crypto/engine/receive_sync.ts";
 import { aliceAndBob as engines } from "../../engine/bot.ts";
 import { RawDevice } from "../../engine/raw_device.ts";
 import { aliceAndBob } from "../../olm/peers.ts";

@@ -1,7 +1,7 @@
 /** Ciphertext for another device. */
 
 import { assertEquals } from "@std/assert";
-import { classifyToDevice } from "../../../../src/crypto/engine/receive_to_device.ts";
+import { classifyToDevice } from "../../../../src/crypto/engine/receive_sync.ts";
 import type { ToDeviceEvent } from "../../../../src/types/events/event.ts";
 import { aliceAndBob, ciphertextOf, Peer } from "../../olm/peers.ts";
 

@@ -21,7 +21,7 @@ import {
 import type { DeviceID, UserID } from "@greenroom/matrix/types";
 import { KvStore } from "../../../../src/store/kv.ts";
 import { SqliteStore } from "../../../../src/store/sqlite.ts";
-import { KvConnection } from "../../../../src/store/deno_kv/connection.ts";
+import { KvConnection } from "../../../../src/store/deno_kv/remote_database.ts";
 import { systemClock } from "../../../../src/base/clock.ts";
 import { clientStage } from "../../../client/support/stage.ts";
 import { conversation } from "../conversation.ts";

@@ -1,7 +1,7 @@
 /** A key request under a device ID with other keys (CVE-2021-40823, CVE-2021-40824). */
 
 import { assertEquals } from "@std/assert";
-import { OutboundSessions } from "../../../../src/crypto/sharing/outbound_sessions.ts";
+import { OutboundSessions } from "../../../../src/crypto/sharing/mod.ts";
 import { writeShares } from "../../../../src/crypto/sharing/share_records.ts";
 import { Asker } from "../../requests/asker.ts";
 import { ALICE, ME, newDevice, ROOM, Sender } from "../../megolm/support.ts";

@@ -1,7 +1,7 @@
 /** Signatures that wait until the server shows or refuses them, whatever its answers look like. */
 
 import { assert, assertEquals } from "@std/assert";
-import { type DueSignature, DueSignatures } from "../../../src/crypto/identity/due_signatures.ts";
+import { type DueSignature, DueSignatures } from "../../../src/crypto/identity/identity.ts";
 import { TestClock } from "../../../src/testing/mod.ts";
 import type { UserID } from "../../../src/types/ids.ts";
 import type { JsonObject } from "../../../src/types/json.ts";

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { systemClock } from "../../../src/base/clock.ts";
-import { KvConnection } from "../../../src/store/deno_kv/connection.ts";
+import { KvConnection } from "../../../src/store/deno_kv/remote_database.ts";
 
 Deno.test("Reads of a database server are six at once, and make room for others, however they ended", async () => {
   let [under, most, status] = [0, 0, 200];

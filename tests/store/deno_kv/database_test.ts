@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { keyBytes, logicalKey, partKey, valueKey } from "../../../src/store/deno_kv/keys.ts";
+import { keyBytes, logicalKey, partKey, valueKey } from "../../../src/store/deno_kv/database.ts";
 import { compareKeys } from "../support/compare_keys.ts";
 
 const unit = fc.constantFrom(
