@@ -263,7 +263,7 @@ Deno.test("A homeserver without sliding sync, and filters, are refused with what
   await assertRejects(() => bot.start(), Error);
   const other = here.client("other", { sync: "sliding" });
   await assertRejects(() => other.syncOnce({ lazyLoadMembers: true }), ValueError, "no filters");
-  await assertRejects(() => other.syncOnce(), ValueError, 'leave out the option sync, or make it "classic"');
+  await assertRejects(() => other.syncOnce(), ValueError, 'make the option sync "auto", or leave it out');
 });
 
 for (const sync of WAYS) {
