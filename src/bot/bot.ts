@@ -104,7 +104,7 @@ export class Bot<C extends Context = Context> extends Composer<C> {
     this.client = this.#made.client;
     this.#kit = new Kit(this.client, options, this.#ending.signal);
     const { later, reminders } = this.#kit;
-    this.reminders = { list: (room) => reminders.list(room), cancel: (id) => reminders.cancel(id) };
+    this.reminders = { list: (filter) => reminders.list(filter), cancel: (id) => reminders.cancel(id) };
     this.later = { cancel: (id) => later.cancel(id), restart: (id) => later.restart(id) };
     this.#updates = new Updates(this.#kit, this as unknown as Composer); // what `C` adds, functions set
     this.#life = new BotLife(this.#kit, this.#updates, this.#made);
@@ -502,7 +502,7 @@ export interface Bot<C extends Context = Context> {
    * @param pattern Its name and arguments: `"roll"`, `"add <first> <second>"`, `"remind <when>
    *   <text...>"`, `"todo add <text...>"`. A name has up to three words; a message with only the first of
    *   them is answered with the commands that begin so. `<…>` has to be there, `[…]` need not be; `...` takes
-   *   the rest of the text. An argument with spaces is written in quotation marks. Or a list: the first is that, the
+   *   the rest of the text, and `<n:number>` has a type ({@linkcode ArgumentTypes}). An argument with spaces is written in quotation marks. Or a list: the first is that, the
    *   others are names that it has, too.
    * @param middleware The functions; `c.args` has the arguments.
    * @returns This.

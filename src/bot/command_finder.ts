@@ -121,7 +121,7 @@ export class CommandFinder {
       isInClear
         ? { command: IN_CLEAR, given: { args: { name: command.name } } }
         : withArguments(command, given, { pills, takesWords });
-    return run.isReplaying || command.access === "everybody"
+    return run.isReplaying || (command.access === "everybody" && command.minPowerLevel === -Infinity)
       ? find()
       : this.#ifAllowed(command, find, { update, run });
   }
@@ -131,10 +131,12 @@ export class CommandFinder {
     find: () => Soon<Found>,
     { update, run }: { readonly update: Update; readonly run: Run },
   ): Promise<Found | undefined> {
-    const { access } = command;
+    const { access, minPowerLevel } = command;
+    const { sender, room } = update;
+    if (!await this.#kit.access.hasPowerLevel(sender, room, minPowerLevel)) return undefined;
     const mayUse = typeof access === "function"
       ? await access(platform.inScope(new Context(this.#kit, run, update)))
-      : await this.#kit.access.isAdmin(update.sender, update.room);
+      : access === "everybody" || await this.#kit.access.isAdmin(sender, room);
     return mayUse ? await find() : undefined;
   }
 
@@ -200,7 +202,13 @@ function builtIn(name: string, usage: string, description: string): Command {
   const parameters = usage === "" ? [] : [{ name: usage.slice(1, -1), isRequired: false, isRest: true }];
   return {
     ...{ name, names: [name], usage, description, parameters },
-    ...{ schemas: {}, access: "everybody", isEncryptedOnly: false, isHidden: false },
+    ...{
+      schemas: {},
+      access: "everybody",
+      minPowerLevel: -Infinity,
+      isEncryptedOnly: false,
+      isHidden: false,
+    },
   };
 }
 

@@ -36,12 +36,16 @@ export {
   type CommandState,
   describeCommand,
   type FlagNames,
+  type NamedArgs,
   type OptionalNames,
   type Parameter,
   readStructuredCommand,
   type RequiredNames,
   type Schemas,
   type StructuredCommand,
+  type TypeInPattern,
+  type TypesInPattern,
+  type WithoutDots,
 } from "./commands/commands.ts";
 export type {
   BotBehaviour,
@@ -53,7 +57,7 @@ export type {
   HostedBotOptions,
 } from "./bot_options.ts";
 export type { LaterAPI } from "./later.ts";
-export type { PendingReminder, RemindersAPI } from "./timers/timers.ts";
+export type { PendingReminder, RemindersAPI, RemindersFilter } from "./timers/timers.ts";
 export {
   type AnyMessage,
   type AnyPollEvent,

@@ -38,7 +38,7 @@ export function reminders(bot: Bot): void {
   );
 
   bot.command("reminders", { description: "Lists the reminders of this room" }, async (c) => {
-    const pending = await Array.fromAsync(bot.reminders.list(c.roomId));
+    const pending = await bot.reminders.list({ roomId: c.roomId });
     const lines = pending.map(({ due, data }, index) =>
       `${index + 1}. ${due.toISOString().slice(0, 16).replace("T", " ")} UTC: ${data}`
     );
@@ -46,7 +46,7 @@ export function reminders(bot: Bot): void {
   });
 
   bot.command("forget <number>", { description: "Takes a reminder of the list back" }, async (c) => {
-    const pending = await Array.fromAsync(bot.reminders.list(c.roomId));
+    const pending = await bot.reminders.list({ roomId: c.roomId });
     const chosen = pending[Number(c.args.number) - 1];
     if (chosen === undefined) return await c.reply("There is no such reminder.");
     if (chosen.by !== c.sender && !await c.isAdmin()) return await c.reply("It is not yours.");

@@ -42,6 +42,8 @@ export interface Command {
   readonly schemas: Readonly<Record<string, ArgumentSchema | ArgumentType | undefined>>;
   /** Who may use the command. */
   readonly access: NonNullable<CommandOptions<string>["access"]>;
+  /** The least power level in the room that a user needs. */
+  readonly minPowerLevel: number;
   /** Whether it is taken only from encrypted messages. */
   readonly isEncryptedOnly: boolean;
   /** Whether help leaves out the command. */
@@ -49,12 +51,14 @@ export interface Command {
 }
 
 const OPTIONS: OptionNames<CommandOptions<string>> = {
-  ...{ description: true, aliases: true, args: true, access: true, hidden: true, encryptedOnly: true },
+  ...{ description: true, aliases: true, args: true, access: true, minPowerLevel: true, hidden: true },
+  encryptedOnly: true,
 };
 /** The most words of a name: `todo list add`. */
 const MAX_WORDS = 3;
 const NAME = /^[^\s<>[\]"]{1,50}$/u;
-const PARAMETER = /^(?:<([\w-]{1,50})(\.\.\.)?>|\[([\w-]{1,50})(\.\.\.)?\])$/;
+/** An argument: its name, and perhaps its type, and dots if it takes the rest. */
+const PARAMETER = /^(?:<([\w-]{1,50})(?::(\w{1,50}))?(\.\.\.)?>|\[([\w-]{1,50})(?::(\w{1,50}))?(\.\.\.)?\])$/;
 
 /**
  * Reads a pattern.
@@ -64,13 +68,17 @@ const PARAMETER = /^(?:<([\w-]{1,50})(\.\.\.)?>|\[([\w-]{1,50})(\.\.\.)?\])$/;
 export function parsePattern(pattern: string, options: CommandOptions<string>): Command {
   checkHinted(options, OPTIONS, COMMAND_HINTS, `add the command "${pattern}"`);
   checkOptions(options, OPTIONS, `add the command "${pattern}"`);
-  const { description = "", aliases = [], args = {}, access = "everybody" } = options;
+  const { description = "", aliases = [], args: given = {}, access = "everybody" } = options;
+  const { minPowerLevel = -Infinity } = options;
+  if (typeof minPowerLevel !== "number" || Number.isNaN(minPowerLevel)) {
+    throw bad(pattern, "minPowerLevel must be a number");
+  }
   const { encryptedOnly: isEncryptedOnly = false, hidden: isHidden = false } = options;
   const words = pattern.trim().split(/\s+/);
   const found = words.findIndex((word) => /^[<[]/.test(word));
   const count = found === -1 ? words.length : found;
   const name = words.slice(0, count).join(" ");
-  const rest = found === -1 ? patternsOf(args) : words.slice(count);
+  const rest = found === -1 ? patternsOf(given) : words.slice(count);
   const names = [name, ...aliases].map((each) => each.trim().toLowerCase().replaceAll(/\s+/g, " "));
   for (const each of names) {
     const parts = each.split(" ");
@@ -78,16 +86,19 @@ export function parsePattern(pattern: string, options: CommandOptions<string>): 
     if (wrong !== undefined) throw bad(pattern, `"${wrong}" is no name: 1 to 50 characters`);
     if (parts.length > MAX_WORDS) throw bad(pattern, `a name has at most ${MAX_WORDS} words`);
   }
+  const types: Record<string, ArgumentType> = {};
   const parameters = rest.map((text): Parameter => {
-    const [, required, dots, optional, optionalDots] = PARAMETER.exec(text) ?? [];
-    const parameter = required ?? optional;
-    if (parameter === undefined) throw bad(pattern, `"${text}" is neither <name> nor [name]`);
-    return {
-      name: parameter,
-      isRequired: required !== undefined,
-      isRest: (dots ?? optionalDots) !== undefined,
-    };
+    const [, required, type, dots, optional, optionalType, optionalDots] = PARAMETER.exec(text) ?? [];
+    const name = required ?? optional;
+    if (name === undefined) throw bad(pattern, `"${text}" is neither <name> nor [name]`);
+    const named = type ?? optionalType;
+    if (named !== undefined) {
+      if (Object.hasOwn(given, name)) throw bad(pattern, `the type of ${name} stands in args, too`);
+      types[name] = named as ArgumentType; // which is checked below, as those in `args` are
+    }
+    return { name, isRequired: required !== undefined, isRest: (dots ?? optionalDots) !== undefined };
   });
+  const args = { ...given, ...types };
   for (const [index, { name, isRequired, isRest }] of parameters.entries()) {
     if (isRest && index < parameters.length - 1) throw bad(pattern, `<${name}...> must be the last`);
     if (isRequired && parameters[index - 1]?.isRequired === false) {
@@ -104,12 +115,21 @@ export function parsePattern(pattern: string, options: CommandOptions<string>): 
       throw bad(pattern, `"${type}" is no type: there are ${ARGUMENT_TYPES.join(", ")}`);
     }
     if (type === "flag" && (parameter.isRequired || parameter.isRest)) {
-      throw bad(pattern, `the flag ${name} need not be there: write [${name}]`);
+      throw bad(
+        pattern,
+        `the flag ${name} need not be there: write [${name}${types[name] === undefined ? "" : ":flag"}]`,
+      );
     }
   }
-  const usage = parameters.map((each, index) => args[each.name] === "flag" ? `[--${each.name}]` : rest[index])
-    .join(" ");
-  return { name, names, parameters, description, usage, schemas: args, access, isEncryptedOnly, isHidden };
+  const usage = parameters.map(({ name, isRequired, isRest }) => {
+    if (args[name] === "flag") return `[--${name}]`;
+    const shown = isRest ? `${name}...` : name;
+    return isRequired ? `<${shown}>` : `[${shown}]`;
+  }).join(" ");
+  return {
+    ...{ name, names, parameters, description, usage, schemas: args },
+    ...{ access, minPowerLevel, isEncryptedOnly, isHidden },
+  };
 }
 
 /** The arguments that stand in `args` alone, as a pattern has them. */

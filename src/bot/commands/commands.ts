@@ -30,10 +30,14 @@ export {
   type BareName,
   type CommandOptions,
   type FlagNames,
+  type NamedArgs,
   type OptionalNames,
   readDate,
   type RequiredNames,
   type Schemas,
+  type TypeInPattern,
+  type TypesInPattern,
+  type WithoutDots,
 } from "./pattern.ts";
 export {
   chosenOf,

@@ -1,6 +1,8 @@
 /**
  * The types of a command's arguments, read from its pattern, and those that need no schema library.
  *
+ * Over 300 lines because half of it is the documentation of what applications see.
+ *
  * @module
  */
 
@@ -39,8 +41,22 @@ export type RequiredNames<P extends string> = P extends `${string}<${infer Name}
 export type OptionalNames<P extends string> = P extends `${string}[${infer Name}]${infer Rest}`
   ? BareName<Name> | OptionalNames<Rest>
   : never;
-/** A name without the dots of an argument that takes the rest. */
-export type BareName<Name extends string> = Name extends `${infer Bare}...` ? Bare : Name;
+/** A name without the type behind it, and the dots of an argument that takes the rest. */
+export type BareName<Name extends string> = Name extends `${infer Bare}:${string}` ? Bare : WithoutDots<Name>;
+/** What stands before the dots of an argument that takes the rest. */
+export type WithoutDots<Text extends string> = Text extends `${infer Bare}...` ? Bare : Text;
+
+/** The type that stands behind the name of an argument: `number` of `<n:number>`. */
+export type TypeInPattern<P extends string, Name extends string> = P extends
+  `${string}<${Name}:${infer Type}>${string}` ? WithoutDots<Type>
+  : P extends `${string}[${Name}:${infer Type}]${string}` ? WithoutDots<Type>
+  : never;
+/** The types that stand in a pattern, by the names of the arguments. */
+export type TypesInPattern<P extends string> = {
+  readonly [
+    Name in RequiredNames<P> | OptionalNames<P> as [TypeInPattern<P, Name>] extends [never] ? never : Name
+  ]: TypeInPattern<P, Name>;
+};
 
 /** What becomes of an argument by its schema or type. */
 export type ArgumentValue<S, Name extends PropertyKey> = Name extends keyof S
@@ -55,7 +71,7 @@ export type FlagNames<P extends string, S> = {
 }[OptionalNames<P>];
 
 /**
- * The arguments of a pattern, by their names: text, or what their schemas and types make of it. Of a pattern
+ * The arguments of a pattern, by their names: text, or what their types and schemas make of it. Of a pattern
  * without arguments, like `echo`, those of `args`; without, a list of the words
  * after the name; a mention is its ID.
  *
@@ -65,7 +81,7 @@ export type FlagNames<P extends string, S> = {
  *
  * const args: Args<"remind <when> [text...]"> = { when: "tomorrow" };
  * console.assert(args.text === undefined);
- * const ban: Args<"ban <user> [quiet]", { user: "user"; quiet: "flag" }> = { user: "@a:example.org", quiet: false };
+ * const ban: Args<"ban <user:user> [quiet:flag]"> = { user: "@a:example.org", quiet: false };
  * console.assert(ban.user.startsWith("@"));
  * const words: Args<"echo"> = ["Hello,", "stage!"];
  * console.assert(words.join(" ") === "Hello, stage!");
@@ -74,9 +90,12 @@ export type FlagNames<P extends string, S> = {
 export type Args<P extends string, S = Record<never, never>> = string extends P
   ? Readonly<Record<string, string | undefined>>
   : [RequiredNames<P> | OptionalNames<P>] extends [never] ? BareArgs<S>
-  :
-    & { readonly [Name in RequiredNames<P> | FlagNames<P, S>]: ArgumentValue<S, Name> }
-    & { readonly [Name in Exclude<OptionalNames<P>, FlagNames<P, S>>]?: ArgumentValue<S, Name> };
+  : NamedArgs<P, Omit<S, keyof TypesInPattern<P>> & TypesInPattern<P>>;
+
+/** The arguments of a pattern that names them. */
+export type NamedArgs<P extends string, S> =
+  & { readonly [Name in RequiredNames<P> | FlagNames<P, S>]: ArgumentValue<S, Name> }
+  & { readonly [Name in Exclude<OptionalNames<P>, FlagNames<P, S>>]?: ArgumentValue<S, Name> };
 
 /** The arguments of a pattern without any: those that are in `args` alone, else the words. */
 export type BareArgs<S> = [keyof S] extends [never] ? string[]
@@ -109,12 +128,18 @@ export const COMMAND_HINTS = {
   usage: 'it in the pattern: "roll [dice]"',
   options: 'the arguments in the pattern, "add <a> <b>", and their types in args',
   help: "description",
+  level: "minPowerLevel",
+  minLevel: "minPowerLevel",
+  minPower: "minPowerLevel",
+  powerLevel: "minPowerLevel",
+  requiredPowerLevel: "minPowerLevel",
   adminOnly: 'access: "admins"',
   ownerOnly: 'access: "admins"',
   admin: 'access: "admins"',
-  minPower: "access: async (c) => await c.room.getPowerLevel(c.sender) >= 50",
-  powerLevel: "access: async (c) => await c.room.getPowerLevel(c.sender) >= 50",
-  permissions: 'access: "admins", or a function',
+  permission: 'minPowerLevel, access: "admins", or a function',
+  permissions: 'minPowerLevel, access: "admins", or a function',
+  scope: "access: async (c) => (await c.room.getMembers()).size === 2, or another test",
+  cooldown: "the bot's option rateLimit, which is for all of its commands",
 } as const;
 
 /** What a command is, beside its pattern. */
@@ -135,6 +160,11 @@ export interface CommandOptions<P extends string, S extends Schemas<P> = Schemas
    * command does not exist. Default: `everybody`.
    */
   access?: "everybody" | "admins" | ((asking: Asking) => boolean | Promise<boolean>);
+  /**
+   * The least power level in the room that a user needs, beside what `access` says. For others the command does
+   * not exist. Default: none is needed.
+   */
+  minPowerLevel?: number;
   /**
    * Whether it is taken only from an encrypted message, and what it asks is answered only by what
    * is encrypted. A message in clear may be the homeserver's, or an attacker's who has stolen a

@@ -20,7 +20,7 @@ import { checkOptions } from "../../errors/known_names.ts";
 import { readDate } from "../commands/commands.ts";
 import type { Kit } from "../kit.ts";
 import { type Run, sessionKeyFor } from "../run/mod.ts";
-import { checkDue } from "../timers/timers.ts";
+import { checkDue, pendingOf, type PendingReminder } from "../timers/timers.ts";
 import { BotRoom } from "./bot_room.ts";
 import type { Place } from "./room_messages.ts";
 import {
@@ -266,7 +266,7 @@ export abstract class HandlerRoom extends BotRoom {
    * @param when A date, `{ in: milliseconds }`, or what an argument of type `duration` or `date` may be: `1h30m`,
    *   `2026-12-24T18:00`.
    * @param what What to say, or what to call: see {@linkcode Bot.reminder}.
-   * @returns Names the reminder, for `bot.reminders.cancel()`.
+   * @returns The reminder; `bot.reminders.cancel()` takes its `id`.
    * @throws {ValueError} If there is no such time, no text, or no such function; or if the user has as many
    *   reminders pending in this room as `maxReminders` allows, 100 by default.
    *
@@ -286,7 +286,7 @@ export abstract class HandlerRoom extends BotRoom {
    * });
    * ```
    */
-  async remind(when: Date | ReminderDelay | string, what: string | NamedReminder): Promise<string> {
+  async remind(when: Date | ReminderDelay | string, what: string | NamedReminder): Promise<PendingReminder> {
     const due = dueTime(when, this.client.api.clock.now(), "remind");
     if (typeof what !== "string") checkOptions(what, { name: true, data: true }, "remind");
     const { name, data } = typeof what === "string" ? { name: "", data: what } : what;
@@ -296,14 +296,15 @@ export abstract class HandlerRoom extends BotRoom {
     const { roomId: room, thread = "" } = this;
     const event = this.answered;
     const by = this.about?.sender as UserID | undefined;
-    return await this.run.step("remind", async (at) => {
-      const reminder = { room, thread, event, by, name, data: structuredClone(data) } as const;
+    const reminder = { room, thread, event, by, name, data: structuredClone(data) } as const;
+    const id = await this.run.step("remind", async (at) => {
       const { context } = this.run;
       const id = context.deliveryId && `${context.deliveryId} ${at}`;
       const key = await this.kit.timers.remind(context, due, { reminder, name: id });
       this.run.atEnd.push(() => this.kit.timers.wake());
       return key;
     });
+    return pendingOf(id, reminder);
   }
 
   /**

@@ -413,6 +413,7 @@ export interface ContextRoom extends ContextRoomHints {}
 import type { Client, Logger, SessionDefinition, SessionKey } from "../../../mod.ts";
 import type { ContentURI, ImageInfo } from "../../../types.ts";
 import type { SendPollOptions } from "../polls/polls.ts";
+import type { PendingReminder } from "../timers/timers.ts";
 import type { NamedReminder, ReminderDelay } from "./handler_room.ts";
 import type { Streamed, StreamOptions } from "./stream.ts";
 import type {
@@ -560,7 +561,7 @@ export interface RoomContext {
    * @param when A date, `{ in: milliseconds }`, or what an argument of type `duration` or `date` may be: `1h30m`,
    *   `2026-12-24T18:00`.
    * @param what What to say, or what to call: see {@linkcode Bot.reminder}.
-   * @returns Names the reminder, for `bot.reminders.cancel()`.
+   * @returns The reminder; `bot.reminders.cancel()` takes its `id`.
    * @throws {ValueError} If there is no such time, no text, or no such function; or if the user has as many
    *   reminders pending in this room as `maxReminders` allows, 100 by default.
    *
@@ -580,7 +581,7 @@ export interface RoomContext {
    * });
    * ```
    */
-  remind(when: Date | ReminderDelay | string, what: string | NamedReminder): Promise<string>;
+  remind(when: Date | ReminderDelay | string, what: string | NamedReminder): Promise<PendingReminder>;
 
   /**
    * Sends text later, once, also after a restart. The homeserver sends it, though the bot is away then, if it can

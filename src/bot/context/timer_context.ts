@@ -97,6 +97,7 @@ export class TimerContext extends RoomContext {
 import type { Client, Logger, SessionDefinition, SessionKey } from "../../../mod.ts";
 import type { ContentURI, ImageInfo } from "../../../types.ts";
 import type { PollTally, SendPollOptions } from "../polls/polls.ts";
+import type { PendingReminder } from "../timers/timers.ts";
 import type { NamedReminder, ReminderDelay } from "./handler_room.ts";
 import type { ContextRoom } from "./room_context.ts";
 import type { Streamed, StreamOptions } from "./stream.ts";
@@ -339,7 +340,7 @@ export interface TimerContext {
    * @param when A date, `{ in: milliseconds }`, or what an argument of type `duration` or `date` may be: `1h30m`,
    *   `2026-12-24T18:00`.
    * @param what What to say, or what to call: see {@linkcode Bot.reminder}.
-   * @returns Names the reminder, for `bot.reminders.cancel()`.
+   * @returns The reminder; `bot.reminders.cancel()` takes its `id`.
    * @throws {ValueError} If there is no such time, no text, or no such function; or if the user has as many
    *   reminders pending in this room as `maxReminders` allows, 100 by default.
    *
@@ -359,7 +360,7 @@ export interface TimerContext {
    * });
    * ```
    */
-  remind(when: Date | ReminderDelay | string, what: string | NamedReminder): Promise<string>;
+  remind(when: Date | ReminderDelay | string, what: string | NamedReminder): Promise<PendingReminder>;
 
   /**
    * Sends text later, once, also after a restart. The homeserver sends it, though the bot is away then, if it can

@@ -92,11 +92,17 @@ export class Access {
 
   async isAdmin(userId: UserID, room: RoomID): Promise<boolean> {
     const { admins = [] } = this.#options;
-    if (!("powerLevel" in admins)) return admins.includes(userId);
+    return "powerLevel" in admins
+      ? await this.hasPowerLevel(userId, room, admins.powerLevel)
+      : admins.includes(userId);
+  }
+
+  async hasPowerLevel(userId: UserID, room: RoomID, least: number): Promise<boolean> {
+    if (least === -Infinity) return true;
     const { stateStore } = this.#client;
     // What an application service is sent begins when it comes into a room; the levels are older.
     if (await stateStore.getPowerLevels(room) === undefined) await this.#client.getState(room);
-    return (await stateStore.getPowerLevel(room, userId) ?? -Infinity) >= admins.powerLevel;
+    return (await stateStore.getPowerLevel(room, userId) ?? -Infinity) >= least;
   }
 }
 

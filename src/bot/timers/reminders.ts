@@ -5,7 +5,8 @@
  */
 
 import { type Client, defineSession, type HandlerContext, ValueError } from "../../../mod.ts";
-import type { RoomID } from "../../../types.ts";
+import type { RoomID, UserID } from "../../../types.ts";
+import { checkOptions } from "../../errors/known_names.ts";
 import { checkDue, dueOf, pendingTimers, type Reminder, TIMERS } from "./timer.ts";
 
 /** Text that a bot still has to send. */
@@ -17,11 +18,19 @@ export interface PendingReminder {
   /** The room that it is sent to. */
   readonly roomId: RoomID;
   /** Who asked for it; undefined: nobody. */
-  readonly by: string | undefined;
+  readonly by: UserID | undefined;
   /** The function it is for; empty: its text is said. */
   readonly name: string;
   /** What it says, or what the function gets. */
   readonly data: unknown;
+}
+
+/** Which reminders to list. */
+export interface RemindersFilter {
+  /** Only of this room. Default: of all rooms. */
+  roomId?: RoomID;
+  /** Only those that this user asked for. Default: of all users. */
+  userId?: UserID;
 }
 
 /** The reminders of a bot. */
@@ -29,7 +38,8 @@ export interface RemindersAPI {
   /**
    * Lists reminders that have not fired yet, the next one first.
    *
-   * @param room Only of this room. Default: of all rooms.
+   * @param filter Which ones. Default: all.
+   * @throws {ValueError} If there is no such option.
    *
    * @example
    * ```ts
@@ -37,17 +47,17 @@ export interface RemindersAPI {
    *
    * export function addPending(bot: Bot): void {
    *   bot.command("pending", async (c) => {
-   *     const pending = await Array.fromAsync(bot.reminders.list(c.roomId));
+   *     const pending = await bot.reminders.list({ roomId: c.roomId, userId: c.sender });
    *     await c.reply(`${pending.length} reminders`);
    *   });
    * }
    * ```
    */
-  list(room?: RoomID): AsyncIterableIterator<PendingReminder>;
+  list(filter?: RemindersFilter): Promise<PendingReminder[]>;
   /**
    * Cancels a reminder.
    *
-   * @param id Its ID, as `c.remind()` returned it.
+   * @param id Its ID: `id` of what `c.remind()` returned.
    * @returns Whether it was pending.
    *
    * @example
@@ -118,12 +128,17 @@ export class Reminders implements RemindersAPI {
     }
   }
 
-  async *list(room?: RoomID): AsyncIterableIterator<PendingReminder> {
-    for await (const { key, due, timer } of pendingTimers(this.#client)) {
-      if (timer.kind !== "remind" || (room !== undefined && timer.reminder.room !== room)) continue;
-      const { room: roomId, by, name, data } = timer.reminder;
-      yield { id: key, due: new Date(due), roomId, by, name, data };
+  async list(filter: RemindersFilter = {}): Promise<PendingReminder[]> {
+    checkOptions(filter, { roomId: true, userId: true }, "list reminders");
+    const { roomId, userId } = filter;
+    const found: PendingReminder[] = [];
+    for await (const { key, timer } of pendingTimers(this.#client)) {
+      if (timer.kind !== "remind") continue;
+      const pending = pendingOf(key, timer.reminder);
+      if (roomId !== undefined && pending.roomId !== roomId) continue;
+      if (userId === undefined || pending.by === userId) found.push(pending);
     }
+    return found;
   }
 
   async cancel(id: string): Promise<boolean> {
@@ -168,6 +183,11 @@ export class Reminders implements RemindersAPI {
   async releaseNow({ room, by }: Owner, key: string): Promise<void> {
     if (by !== undefined) await this.#client.sessions.update(OWNED, [room, by], without(key));
   }
+}
+
+/** What applications see of a reminder. */
+export function pendingOf(id: string, { room: roomId, by, name, data }: Reminder): PendingReminder {
+  return { id, due: new Date(dueOf(id)), roomId, by, name, data };
 }
 
 function without(key: string): (state: { readonly keys: readonly string[] }) => { keys: string[] } | null {

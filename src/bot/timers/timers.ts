@@ -33,7 +33,13 @@ export {
   type TimerOf,
   within,
 } from "./timer.ts";
-export { type PendingReminder, Reminders, type RemindersAPI } from "./reminders.ts";
+export {
+  pendingOf,
+  type PendingReminder,
+  Reminders,
+  type RemindersAPI,
+  type RemindersFilter,
+} from "./reminders.ts";
 
 const SCHEDULES = defineSession<{ next: number; pattern: string }>({
   name: "bot.schedules",

@@ -66,3 +66,52 @@ Deno.test("command() refuses types that do not exist, and flags that have to be 
   assertThrows(add("a <n>", "integer"), ValueError, '"integer" is no type: there are text, user, room');
   assertThrows(add("a <n>", "flag"), ValueError, "the flag n need not be there: write [n]");
 });
+
+Deno.test("A type may stand in the pattern, behind the name of its argument", async () => {
+  await using tester = trying((bot) => {
+    bot.command("add <a:number> [b:number]", { description: "Adds" }, (c) => {
+      const sum: number = c.args.a + (c.args.b ?? 0);
+      return c.reply(`${sum}`);
+    });
+    bot.command("mute <user:user> [for:duration] [quiet:flag] [reason:text...]", (c) => {
+      const muted: [user: `@${string}:${string}`, ms?: number] = [c.args.user, c.args.for];
+      const isQuiet: boolean = c.args.quiet;
+      return c.reply(JSON.stringify([...muted, isQuiet, c.args.reason]), { format: "plain" });
+    });
+    bot.command("mixed <n:number> <when>", { args: { when: "date" } }, (c) => {
+      const [year, next]: [number, number] = [c.args.when.getUTCFullYear(), c.args.n + 1];
+      return c.reply(`${year} ${next}`);
+    });
+  });
+  const room = await tester.room("alice");
+  const answers: [said: string, answer: string | RegExp][] = [
+    ["!add 40 2", "42"],
+    ["!add 40", "40"],
+    ["!add x", "a: must be a number\n\nUsage: !add <a> [b]"],
+    ["!mute @bob:localhost 10m so it is", '["@bob:localhost",600000,false,"so it is"]'],
+    ["!mute bob", /^user: must be a user/],
+    ["!mute", "user is missing\n\nUsage: !mute <user> [for] [--quiet] [reason...]"],
+    ["!mixed 1 2026-12-24", "2026 2"],
+  ];
+  for (const [said, answer] of answers) {
+    await room.say(said);
+    await room.expect(answer);
+  }
+});
+
+Deno.test("A type in a pattern has to be one, and stands in one place", () => {
+  const composer = new Composer();
+  const patterns: [pattern: string, text: string][] = [
+    ["a <n:numbr>", '"numbr" is no type: there are text, user'],
+    ["b <quiet:flag>", "the flag quiet need not be there: write [quiet:flag]"],
+    ["c <n:>", '"<n:>" is neither <name> nor [name]'],
+  ];
+  for (const [pattern, text] of patterns) {
+    assertThrows(() => composer.command(pattern, () => {}), ValueError, text);
+  }
+  assertThrows(
+    () => composer.command("d <n:number>", { args: { n: "text" } }, () => {}),
+    ValueError,
+    "the type of n stands in args, too",
+  );
+});

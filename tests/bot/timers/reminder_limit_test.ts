@@ -20,7 +20,7 @@ Deno.test("A user has no more reminders pending in a room than maxReminders says
       }
     });
     bot.command("forget", async (c) => {
-      for await (const { id, by } of bot.reminders.list(c.roomId)) {
+      for (const { id, by } of await bot.reminders.list({ roomId: c.roomId })) {
         if (by === c.sender) return void await c.reply(String(await bot.reminders.cancel(id)));
       }
     });
@@ -41,7 +41,7 @@ Deno.test("A user has no more reminders pending in a room than maxReminders says
   await tester.pass(HOUR);
   for (let said = 0; said < 4; said++) await room.expect("Tea!");
   await ask("alice", "!remind 2", "Noted");
-  assertEquals((await Array.fromAsync(made?.reminders.list(room.id) ?? [])).length, 2);
+  assertEquals((await made?.reminders.list({ roomId: room.id }))?.length, 2);
 });
 
 Deno.test("A reminder that is gone counts until it would have been due", async () => {
@@ -59,7 +59,7 @@ Deno.test("A reminder that is gone counts until it would have been due", async (
     await room.expect(answer);
   };
   await ask("Noted");
-  for await (const { id } of made?.reminders.list(room.id) ?? []) {
+  for (const { id } of await made?.reminders.list({ roomId: room.id }) ?? []) {
     await made?.client.sessions.end(TIMERS, id); // as when a process ends before it counts that
   }
   await ask("Too many");
@@ -78,7 +78,7 @@ Deno.test("The reminders' functions work apart from the bot, too", async () => {
   await using tester = trying((bot) => {
     const { list, cancel } = bot.reminders;
     bot.command("go", async (c) => {
-      for await (const { id } of list()) await c.reply(String(await cancel(id)));
+      for (const { id } of await list()) await c.reply(String(await cancel(id)));
     });
     bot.command("tea", async (c) => void await c.remind({ in: HOUR }, "Tea!"));
   });

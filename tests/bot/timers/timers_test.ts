@@ -42,34 +42,6 @@ Deno.test("A named reminder calls its function with its data, and how late it is
   assertEquals(late, [0]);
 });
 
-Deno.test("Reminders are listed by room, and can be cancelled", async () => {
-  let made: Bot | undefined;
-  await using tester = trying((bot) => {
-    made = bot;
-    bot.command(
-      "remind <minutes> <text...>",
-      (c) => void c.remind({ in: Number(c.args.minutes) * 60_000 }, c.args.text),
-    );
-  });
-  const room = await tester.room("alice");
-  const other = await tester.room("bob");
-  await room.say("!remind 20 later");
-  await room.say("!remind 10 sooner");
-  await other.say("!remind 5 elsewhere");
-  await tester.settle();
-  const list = await Array.fromAsync(made?.reminders.list(room.id) ?? []);
-  assertEquals(list.map(({ data, by }) => [data, by]), [["sooner", "@alice:localhost"], [
-    "later",
-    "@alice:localhost",
-  ]]);
-  assertEquals(await made?.reminders.cancel(list[0]?.id ?? ""), true as boolean);
-  assertEquals(await made?.reminders.cancel(list[0]?.id ?? ""), false as boolean);
-  await tester.pass(HOUR);
-  await room.expect("later (due 2025-01-01 00:20 UTC)".replace(/ \(.*/, ""));
-  await room.expectNothing();
-  await other.expect("elsewhere");
-});
-
 Deno.test("every() does its work once each time, once for all that were missed, and never for the time before it was added", async () => {
   const log: [string, number][] = [];
   await using tester = trying((bot) => {

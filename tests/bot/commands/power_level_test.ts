@@ -1,0 +1,32 @@
+import { assertEquals, assertThrows } from "@std/assert";
+import { ValueError } from "@greenroom/matrix";
+import { Composer } from "@greenroom/matrix/bot";
+import { trying } from "../support.ts";
+
+Deno.test("minPowerLevel hides a command from users below that level in the room", async () => {
+  await using tester = trying((bot) => {
+    bot.command("close", { minPowerLevel: 50 }, (c) => c.reply(`Closed for ${c.sender}`));
+    bot.command("open", { minPowerLevel: 0 }, (c) => c.reply(`Open for ${c.sender}`));
+    bot.command("wipe", { minPowerLevel: 50, access: "admins" }, (c) => c.reply("Wiped"));
+    bot.command("none", { minPowerLevel: 50, access: () => false }, (c) => c.reply("Never"));
+  });
+  const room = await tester.room("alice", "bob"); // who has made it has 100
+  await room.as("bob").say("!close");
+  for (const said of ["!wipe", "!none"]) await room.say(said); // alice is no admin
+  await room.expectNothing();
+  await room.as("bob").say("!open");
+  await room.expect("Open for @bob:localhost");
+  await room.say("!close");
+  await room.expect("Closed for @alice:localhost");
+});
+
+Deno.test("minPowerLevel is a number, and what others call it is answered with its name", () => {
+  const composer = new Composer();
+  const add = (options: object) => () => composer.command("x", options as never, () => {});
+  assertThrows(add({ minPowerLevel: "50" }), ValueError, "minPowerLevel must be a number");
+  for (const name of ["powerLevel", "minPower", "requiredPowerLevel"]) {
+    assertThrows(add({ [name]: 50 }), ValueError, "write minPowerLevel");
+  }
+  assertThrows(add({ cooldown: "10s" }), ValueError, "write the bot's option rateLimit");
+  assertEquals(composer.commands.length, 0);
+});
