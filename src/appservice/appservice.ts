@@ -23,13 +23,11 @@ import {
   checkAppserviceOptions,
   checkStartOptions,
 } from "./appservice_options.ts";
-import { Delivery } from "./delivery.ts";
+import { Delivery, TransactionFeed } from "./transaction_feed.ts";
 import { HomeserverDoor } from "./homeserver_door.ts";
 import { type Intent, Intents } from "./intent.ts";
-import { pingAppservice } from "./ping.ts";
-import type { Registration } from "./registration.ts";
+import { pingAppservice, type Registration } from "./registration.ts";
 import { ServiceKit } from "./service_kit.ts";
-import { TransactionFeed } from "./transaction_feed.ts";
 
 /**
  * An application service: the homeserver sends it what happens to its users and rooms, it acts as

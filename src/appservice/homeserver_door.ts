@@ -12,7 +12,7 @@ import { BoundedBodies, isSameSecret, Refusal } from "../base/bounded_body.ts";
 import type { RoomAlias, UserID } from "../types/ids.ts";
 import type { JsonObject } from "../types/json.ts";
 import type { Inbox } from "./inbox.ts";
-import type { Delivery } from "./delivery.ts";
+import type { Delivery } from "./transaction_feed.ts";
 import type { Intents } from "./intent.ts";
 import type { ServiceKit } from "./service_kit.ts";
 import { readTransaction } from "./transaction.ts";

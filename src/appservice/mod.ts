@@ -42,7 +42,7 @@ export type {
   ThirdPartyHandlers,
 } from "./appservice_options.ts";
 export { Intent } from "./intent.ts";
-export { AppservicePingError } from "./ping.ts";
+export { AppservicePingError } from "./registration.ts";
 export {
   createRegistration,
   type CreateRegistrationOptions,

@@ -2,24 +2,28 @@
  * Turns the inbox into sync responses: the position in the inbox is the sync token. So transactions
  * go the way of any sync response, from the commit to handlers, with all that is promised of it.
  *
+ * Delivers what the homeserver has sent: while the application service is started, or in passes.
+ *
+ * Over 300 lines because the feed and who empties it are one thing.
+ *
  * @module
  */
 
 import { abortable } from "@std/async/abortable";
-import type { SyncFeed } from "../actors/syncer/syncer.ts";
+import type { StartOptions, SyncFeed, SyncPass } from "../actors/syncer/syncer.ts";
 import type { SyncOptions } from "../api/server/server.ts";
 import { alarm, type Clock } from "../base/clock.ts";
 import type { Logger } from "../base/log.ts";
-import { StoreKeys, type SyncRecord } from "../store/device/mod.ts";
 import type { Store } from "../store/base/mod.ts";
+import { StoreKeys, type SyncRecord } from "../store/device/mod.ts";
 import type { SyncResponse } from "../types/events/sync_response.ts";
-import { type DeviceQueue, type OwnDevice, QueueWatch } from "./device_queue.ts";
-import type { Entry, Inbox } from "./inbox.ts";
-import type { Ghosts } from "./ghosts.ts";
-import { LeftRooms, type OwnRooms, type OwnUsers, UnreadRooms } from "./own_users.ts";
-import type { ActingClients } from "./acting_clients.ts";
-import type { TokenWatch } from "./service_kit.ts";
 import type { UserID } from "../types/ids.ts";
+import { type ActingClients, isDeviceLost } from "./acting_clients.ts";
+import { type DeviceQueue, type OwnDevice, QueueWatch } from "./device_queue.ts";
+import type { Ghosts } from "./ghosts.ts";
+import type { Entry, Inbox } from "./inbox.ts";
+import { LeftRooms, type OwnRooms, type OwnUsers, UnreadRooms } from "./own_users.ts";
+import type { ServiceKit, TokenWatch } from "./service_kit.ts";
 import { type DevicePart, LateState, syncResponseOf } from "./transaction.ts";
 
 /**
@@ -250,5 +254,93 @@ export class TransactionFeed implements SyncFeed {
       log.warn("Left out parts of a transaction that belong to no room", { parts: unusable.count });
     }
     return response as unknown as SyncResponse; // checked where all sync responses are
+  }
+}
+
+/** Delivers what the homeserver has sent. */
+export class Delivery {
+  readonly #kit: ServiceKit;
+  readonly #feed: TransactionFeed;
+  readonly #clients: ActingClients;
+  /** Whether the last start has ended by a failure, as of a process whose store is not the one it was. */
+  #hasFailed = false;
+  /** How many calls of `start()` have not ended. */
+  #starts = 0;
+
+  /**
+   * @param kit Of the application service.
+   * @param feed Has what is to be delivered.
+   * @param clients Read what was sent to other users.
+   */
+  constructor(kit: ServiceKit, feed: TransactionFeed, clients: ActingClients) {
+    [this.#kit, this.#feed, this.#clients] = [kit, feed, clients];
+  }
+
+  /** Whether this process has failed, and what it is sent is better kept for another. */
+  get hasFailed(): boolean {
+    return this.#hasFailed;
+  }
+
+  /** Does work during which starts deliver, so that transactions need not be handled one by one. */
+  async during(work: () => Promise<void>): Promise<void> {
+    this.#starts++;
+    try {
+      await work();
+    } finally {
+      this.#starts--;
+    }
+  }
+
+  /** Delivers until it is stopped. */
+  async run(options: StartOptions): Promise<void> {
+    this.#hasFailed = false;
+    try {
+      await this.#kit.bot.start(options);
+    } catch (error) {
+      this.#hasFailed = options.signal?.aborted !== true;
+      throw error;
+    }
+  }
+
+  /** Handles a transaction that is durable, if no start does. */
+  async arrived(): Promise<void> {
+    if (this.#starts > 0) return;
+    try {
+      await this.pending();
+    } catch (error) {
+      this.#kit.log.warn("A transaction is kept, and could not be handled yet", { error: String(error) });
+    }
+  }
+
+  /**
+   * Handles what is left, as far as there is time.
+   *
+   * @returns Whether nothing is left.
+   */
+  async pending(): Promise<boolean> {
+    const { clock, transactionTimeout } = this.#kit;
+    const end = clock.now() + transactionTimeout;
+    for (let left = transactionTimeout; left > 0; left = end - clock.now()) {
+      const pass = await this.#pass(left);
+      if (pass.left !== undefined) return false;
+      if (this.#feed.isDrained) {
+        await this.#feed.removeHandled();
+        await this.#clients.idle;
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** Makes a pass, and if the own device is gone, another that makes it anew. */
+  async #pass(deadline: number): Promise<SyncPass> {
+    const { bot, ghosts, users } = this.#kit;
+    try {
+      return await bot.syncOnce({ passTimeout: deadline });
+    } catch (error) {
+      if (!isDeviceLost(error)) throw error;
+      ghosts.forget(users.bot);
+      return await bot.syncOnce({ passTimeout: deadline });
+    }
   }
 }

@@ -17,7 +17,7 @@ import type { RoomID, UserID } from "../types/ids.ts";
 import type { JsonObject } from "../types/json.ts";
 import { Homeserver } from "./homeserver.ts";
 import { TestClock } from "./test_clock.ts";
-import { ExpectationError } from "./tested_message.ts";
+import { ExpectationError } from "./views.ts";
 import { TestRoom } from "./test_room.ts";
 import type { TestUser } from "./test_user.ts";
 import { BOT_TESTER_HINTS } from "./testing_hints.ts";

@@ -127,7 +127,7 @@ export {
 } from "./conformance/conformance.ts";
 export { BotTester, type TestedBot, type TestedBotOptions } from "./bot_tester.ts";
 export { type SayOptions, TestRoom } from "./test_room.ts";
-export { ExpectationError, type TestedMessage } from "./tested_message.ts";
+export { ExpectationError, type TestedMessage } from "./views.ts";
 export { TestClock } from "./test_clock.ts";
 
 endOwnCode(() => callSite());

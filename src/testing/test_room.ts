@@ -12,7 +12,7 @@ import { checkOptions } from "../errors/known_names.ts";
 import type { EventID, RoomID, UserID } from "../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../types/json.ts";
 import type { Homeserver } from "./homeserver.ts";
-import { ExpectationError, messagesOf, type TestedMessage } from "./tested_message.ts";
+import { ExpectationError, messagesOf, type TestedMessage } from "./views.ts";
 import { TEST_ROOM_HINTS } from "./testing_hints.ts";
 
 /** Options of {@linkcode TestRoom.say}. */

@@ -11,9 +11,14 @@ import { checkOptions, type OptionNames } from "../errors/known_names.ts";
 import { ValueError } from "../errors/matrix_error.ts";
 import type { DeviceID, EventID, RoomAlias, RoomID, UserID } from "../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../types/json.ts";
-import { ExpectationError, messagesOf, type TestedMessage } from "./tested_message.ts";
+import {
+  ExpectationError,
+  messagesOf,
+  type RoomView,
+  type TestedMessage,
+  type ViewedEvent,
+} from "./views.ts";
 import { TEST_USER_HINTS } from "./testing_hints.ts";
-import type { RoomView, ViewedEvent } from "./views.ts";
 
 /** @internal What a user's homeserver does for it. */
 export interface TestHome {

@@ -18,7 +18,7 @@ import {
   type TraceEvent,
   type TraceLine,
   type TraceRoom,
-} from "./trace_lines.ts";
+} from "./record_trace.ts";
 
 /** Options of {@linkcode replayTrace}. */
 export interface ReplayTraceOptions {

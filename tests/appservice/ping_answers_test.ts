@@ -1,6 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import type { HTTPAPI } from "../../src/api/http/mod.ts";
-import { AppservicePingError, pingAppservice } from "../../src/appservice/ping.ts";
+import { AppservicePingError, pingAppservice } from "../../src/appservice/registration.ts";
 import { requestError } from "../../src/errors/errcodes.ts";
 import type { MatrixError } from "../../src/errors/matrix_error.ts";
 import { NetworkError } from "../../src/errors/request_error.ts";

@@ -28,13 +28,18 @@ export {
   type SetProfileOptions,
 } from "./profile.ts";
 export {
+  type GetNotificationsOptions,
+  type Notification,
+  type NotificationsAPI,
+  notificationsAPI,
+  type NotificationsResponse,
   type Pusher,
   type PusherData,
   type PusherRemoval,
   type PushersAPI,
   pushersAPI,
   type PusherSetup,
-} from "./pushers.ts";
+} from "./notifications.ts";
 export {
   type Authentication,
   type AuthenticationOptions,
@@ -61,35 +66,25 @@ export {
   type UploadCrossSigningKeysOptions,
   type UploadKeysOptions,
 } from "./device_keys.ts";
-export { type Device, type DevicesAPI, devicesAPI } from "./devices.ts";
 export {
   type DehydratedDeviceAPI,
   dehydratedDeviceAPI,
+  type Device,
+  type DevicesAPI,
+  devicesAPI,
   type GetDehydratedDeviceEventsOptions,
-} from "./dehydrated_device.ts";
+} from "./devices.ts";
 export {
   type DownloadRoomKeysOptions,
   type GetKeyBackupVersionOptions,
   type RoomKeysAPI,
   roomKeysAPI,
 } from "./room_keys.ts";
-export { type OpenIDAPI, openIdAPI, type OpenIDToken } from "./openid.ts";
-export { type PushRulesAPI, pushRulesAPI, type SetPushRuleOptions } from "./push_rules.ts";
-export type { NewSession } from "./store_login.ts";
-export {
-  type InvitePermissions,
-  type InvitePermissionsAPI,
-  invitePermissionsAPI,
-} from "./invite_permissions.ts";
-export {
-  type GetNotificationsOptions,
-  type Notification,
-  type NotificationsAPI,
-  notificationsAPI,
-  type NotificationsResponse,
-} from "./notifications.ts";
 export {
   type BindThirdPartyIDOptions,
+  type OpenIDAPI,
+  openIdAPI,
+  type OpenIDToken,
   type RequestEmailTokenOptions,
   type RequestPhoneTokenOptions,
   type ThirdPartyAddress,
@@ -99,6 +94,13 @@ export {
   type UnbindResult,
   type UnbindThirdPartyIDOptions,
 } from "./third_party_ids.ts";
+export { type PushRulesAPI, pushRulesAPI, type SetPushRuleOptions } from "./push_rules.ts";
+export type { NewSession } from "./store_login.ts";
+export {
+  type InvitePermissions,
+  type InvitePermissionsAPI,
+  invitePermissionsAPI,
+} from "./invite_permissions.ts";
 
 const ACCOUNT = "/_matrix/client/v3/account";
 const register = endpoint(

@@ -54,7 +54,15 @@ export {
   type SearchResult,
   type SearchResultContext,
 } from "./search.ts";
-export type { SendFileOptions, SendFilesAPI, SendImageOptions, Thumbnail } from "./send_files.ts";
+export {
+  type PlacedSendOptions,
+  relationTo,
+  type ReplyPlace,
+  type SendFileOptions,
+  type SendFilesAPI,
+  type SendImageOptions,
+  type Thumbnail,
+} from "./send_files.ts";
 export {
   type EditOptions,
   type SendHelpersAPI,
@@ -70,4 +78,3 @@ export {
   type ToDeviceMessages,
 } from "./to_device.ts";
 export { type IterateMessagesOptions, type PagingAPI, pagingAPI } from "./paging.ts";
-export { type PlacedSendOptions, relationTo, type ReplyPlace } from "./text_content.ts";

@@ -17,8 +17,13 @@ import { checkIdentifier, parseContentUri } from "../../types/identifiers.ts";
 import { calledAs } from "../http/mod.ts";
 import type { FilePlacing } from "./media_attachment.ts";
 import type { MessagesAPI, SendOptions } from "./messages.ts";
-import { type SendFilesAPI, sendFilesAPI } from "./send_files.ts";
-import { addressing, formatted, type PlacedSendOptions } from "./text_content.ts";
+import {
+  addressing,
+  formatted,
+  type PlacedSendOptions,
+  type SendFilesAPI,
+  sendFilesAPI,
+} from "./send_files.ts";
 import { isJsonObject } from "../../types/json.ts";
 
 /** Options of the operations that send text of a certain kind. */

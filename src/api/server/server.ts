@@ -26,8 +26,15 @@ export {
   type ServerSupport,
   type SupportContact,
 } from "./contacts.ts";
-export { discover, type DiscoverOptions, homeserverOf, isLoopback } from "./discovery.ts";
-export { homeserverAddress, isAddress, isServerName } from "./homeserver.ts";
+export {
+  discover,
+  type DiscoverOptions,
+  homeserverAddress,
+  homeserverOf,
+  isAddress,
+  isLoopback,
+  isServerName,
+} from "./discovery.ts";
 export {
   type ThirdPartyAPI,
   thirdPartyAPI,

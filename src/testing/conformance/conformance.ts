@@ -7,18 +7,16 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert";
 import type { Store } from "../../../mod.ts";
 import { checkOptions, type OptionNames } from "../../errors/known_names.ts";
-import { listed, readValue } from "./store_case.ts";
+import { letGo, listed, readValue, type StoreJob, wholeRounds } from "./store_case.ts";
 import type { StoreConformanceOptions } from "./store_conformance.ts";
-import { letGo, type StoreJob, wholeRounds } from "./store_job.ts";
 
-export type { SpoiledStore } from "./store_case.ts";
+export { runStoreJob, type SpoiledStore, type StoreJob } from "./store_case.ts";
 export {
   type SpoilOptions,
   type SpoilStore,
   storeConformance,
   type StoreConformanceOptions,
 } from "./store_conformance.ts";
-export { runStoreJob, type StoreJob } from "./store_job.ts";
 
 /** What a store promises, how its processes are started, and how its tests are defined. */
 export interface StoreProcessConformanceOptions

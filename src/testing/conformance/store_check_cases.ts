@@ -6,8 +6,17 @@
 
 import { deepStrictEqual, ok, rejects, strictEqual } from "node:assert";
 import type { Store, StoreCheck, StoreKey, StoreLock } from "../../../mod.ts";
-import { listed, readValue, remove, set, stampOf, type StoreCase, withStore } from "./store_case.ts";
-import { countUp, takeTurn } from "./store_job.ts";
+import {
+  countUp,
+  listed,
+  readValue,
+  remove,
+  set,
+  stampOf,
+  type StoreCase,
+  takeTurn,
+  withStore,
+} from "./store_case.ts";
 
 async function checkOf(store: Store, key: StoreKey): Promise<StoreCheck> {
   return { key, versionstamp: await stampOf(store, key) };

@@ -11,10 +11,15 @@ import { type AuthedRequest, type MatrixRequest, openRoute, type Route, route } 
 import { type Answer, badRequest, Failure, forbidden, Reply } from "../json/json.ts";
 import { ROOM_VERSIONS } from "../rooms/mod.ts";
 import { syncRoutes } from "../sync/sync.ts";
-import { accountRoutes, delegatedRoutes, passwordRoutes } from "./account.ts";
-import { addressPasswordRoutes, addressRoutes } from "./addresses.ts";
-import { accountDataRoutes } from "./account_data.ts";
-import { createRoomRoutes } from "./create_room.ts";
+import {
+  accountRoutes,
+  addressPasswordRoutes,
+  addressRoutes,
+  delegatedRoutes,
+  passwordRoutes,
+} from "./account.ts";
+import { accountDataRoutes, profileRoutes } from "./profile.ts";
+import { createRoomRoutes, stateRoutes } from "./rooms.ts";
 import { crossSigningRoutes, roomKeyRoutes } from "./user_keys.ts";
 import { deleteDevicesRoutes, deviceRoutes } from "./devices.ts";
 import { directoryRoutes } from "./directory.ts";
@@ -22,10 +27,8 @@ import { historyRoutes } from "./history.ts";
 import { keyRoutes } from "./keys.ts";
 import { mediaRoutes } from "./media.ts";
 import { oauthRoutes } from "./oauth.ts";
-import { profileRoutes } from "./profile.ts";
 import { pushRuleRoutes } from "./push_rules.ts";
 import { receiptRoutes } from "./receipts.ts";
-import { stateRoutes } from "./rooms.ts";
 import { searchRoutes } from "./search.ts";
 import { sendRoutes } from "./send.ts";
 

@@ -10,10 +10,8 @@ export {
   type MembershipChange,
   notKnown,
   notReachable,
-} from "./change_membership.ts";
-export { sendEvent } from "./send_event.ts";
-export { createRoom, type InitialState } from "./create_room.ts";
-export type { Media } from "./media_store.ts";
+  sendEvent,
+} from "./send_event.ts";
+export { createRoom, type InitialState, upgradeRoom } from "./create_room.ts";
+export { type Media, ServerState } from "./server_state.ts";
 export { bumpPresence, PRESENCE_STATES, presenceContent, setPresence } from "./presence.ts";
-export { ServerState } from "./server_state.ts";
-export { upgradeRoom } from "./upgrade_room.ts";

@@ -1,13 +1,17 @@
 /**
  * Everything that the in-process homeserver remembers.
  *
+ * Uploaded media.
+ *
+ * Over 300 lines because it is a list of what is remembered.
+ *
  * @module
  */
 
 import type { Clock } from "../../base/clock.ts";
-import type { DeviceID, RoomAlias, RoomID, UserID } from "../../types/ids.ts";
+import type { ContentURI, DeviceID, RoomAlias, RoomID, UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
-import type { HomeserverOptions, RateLimits } from "../homeserver_options.ts";
+import type { HomeserverOptions, IdGenerator, RateLimits } from "../homeserver_options.ts";
 import { Failure, notFound } from "../json/json.ts";
 import { OAuthServer } from "../oauth/mod.ts";
 import type { Room, RoomEvent } from "../rooms/mod.ts";
@@ -23,7 +27,6 @@ import {
 } from "../users/mod.ts";
 import { Appservices } from "./appservices.ts";
 import { DelayedEvents, Stream } from "./stream.ts";
-import { MediaStore } from "./media_store.ts";
 
 /** What can be set about a homeserver, with every default filled in; without the last two it sends nothing. */
 type Settings =
@@ -264,5 +267,51 @@ class RateLimiter {
       });
     }
     bucket.tokens--;
+  }
+}
+
+/** A file, or the promise of one. */
+export interface Media {
+  /** Its `mxc://` URI. */
+  readonly uri: ContentURI;
+  /** Who uploaded it. */
+  readonly owner: UserID;
+  /** The content; `undefined` between creation and upload. */
+  bytes: Uint8Array<ArrayBuffer> | undefined;
+  /** The content type that came with it. */
+  type: string;
+  /** The file name that came with it. */
+  name: string | undefined;
+}
+
+/** The content repository. */
+class MediaStore {
+  readonly #serverName: string;
+  readonly #ids: IdGenerator;
+  readonly #media = new Map<string, Media>();
+
+  /** Makes an empty repository. */
+  constructor(serverName: string, ids: IdGenerator) {
+    this.#serverName = serverName;
+    this.#ids = ids;
+  }
+
+  /** Reserves a URI for a file. */
+  create(owner: UserID): Media {
+    const id = this.#ids.next("media", 24);
+    const media: Media = {
+      uri: `mxc://${this.#serverName}/${id}`,
+      owner,
+      bytes: undefined,
+      type: "application/octet-stream",
+      name: undefined,
+    };
+    this.#media.set(media.uri, media);
+    return media;
+  }
+
+  /** The file of a server name and a media ID. */
+  find(serverName: string, id: string): Media | undefined {
+    return this.#media.get(`mxc://${serverName}/${id}`);
   }
 }

@@ -17,8 +17,7 @@ import {
   STRIPPED_STATE,
   strippedEvent,
 } from "../rooms/mod.ts";
-import type { Arrivals } from "./device_lists.ts";
-import { pageToken, startOf, type SyncJob } from "./sync_job.ts";
+import { type Arrivals, pageToken, startOf, type SyncJob } from "./sync_job.ts";
 import { forgetUnseen, isKnown, remember, stateOf, type Timeline, timelineOf } from "./timeline.ts";
 
 /** The sections of rooms; empty ones are absent. Who comes and goes in them is noted. */

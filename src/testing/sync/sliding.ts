@@ -12,10 +12,9 @@ import type { AuthedRequest } from "../http/http.ts";
 import { Failure, invalidParam } from "../json/json.ts";
 import { membershipOf, SyncFilter } from "../rooms/mod.ts";
 import type { Device, SlidingPosition } from "../users/mod.ts";
-import { Arrivals } from "./device_lists.ts";
+import { Arrivals, formatToken, parseToken, type SyncJob } from "./sync_job.ts";
 import { ephemeralOf, isNewlyJoined, sectionsOf } from "./rooms.ts";
 import { acknowledge, LONGEST_WAIT, parts } from "./sync_answer.ts";
-import { formatToken, parseToken, type SyncJob } from "./sync_job.ts";
 
 /** The member that holds what is after the timeline in `rooms.ts`. */
 const STATE_AFTER = "state_after";

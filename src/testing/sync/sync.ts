@@ -14,8 +14,7 @@ import { slidingRoutes } from "./sliding_routes.ts";
 import { acknowledge, answerOf } from "./sync_answer.ts";
 import { parseToken, type SyncJob } from "./sync_job.ts";
 
-export { deviceListsSince } from "./device_lists.ts";
-export { pageToken, parseToken } from "./sync_job.ts";
+export { deviceListsSince, pageToken, parseToken } from "./sync_job.ts";
 
 /** The routes of this file. */
 export const syncRoutes: readonly Route[] = [route("GET", "v3/sync", sync), ...slidingRoutes];

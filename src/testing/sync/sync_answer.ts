@@ -7,9 +7,8 @@
 import type { JsonObject } from "../../types/json.ts";
 import type { AuthedRequest } from "../http/http.ts";
 import { presenceContent } from "../server/mod.ts";
-import { Arrivals, deviceListsOf } from "./device_lists.ts";
+import { Arrivals, deviceListsOf, formatToken, type SyncJob } from "./sync_job.ts";
 import { roomsOf } from "./rooms.ts";
-import { formatToken, type SyncJob } from "./sync_job.ts";
 
 /** An unlimited wait would outlive every timer. */
 export const LONGEST_WAIT = 24 * 60 * 60 * 1000;

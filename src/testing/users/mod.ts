@@ -5,9 +5,8 @@
  */
 
 export { KeyBackup, KeyBackups } from "./key_backup.ts";
-export { concerns, evaluatePush, Unread } from "./push_evaluator.ts";
+export { concerns, evaluatePush, Pushers, Unread } from "./pushers.ts";
 export { PUSH_RULE_KINDS, type PushRule, type PushRuleKind } from "./push_rules.ts";
-export { Pushers } from "./pushers.ts";
 export {
   ACCESS_TOKEN_LIFETIME,
   checkAuth,

@@ -1,8 +1,8 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { capabilitiesAPI, voipAPI } from "../../../src/api/server/server.ts";
 import { devicesAPI } from "../../../src/api/account/devices.ts";
-import { openIdAPI } from "../../../src/api/account/openid.ts";
-import { pushersAPI } from "../../../src/api/account/pushers.ts";
+import { openIdAPI } from "../../../src/api/account/third_party_ids.ts";
+import { pushersAPI } from "../../../src/api/account/notifications.ts";
 import { relationsAPI } from "../../../src/api/messages/relations.ts";
 import { reportingAPI } from "../../../src/api/messages/reporting.ts";
 import { roomExtrasAPI } from "../../../src/api/rooms/room_extras.ts";
