@@ -38,15 +38,23 @@ export interface HandlerScope {
 /** How many turns of the microtask queue pass until what comes after something has begun, if it does. */
 const TURNS = 10;
 
-const calls = new platform.AsyncLocalStorage<HandlerCall | undefined>();
+/** A call, whatever the handler is called with. */
+type AnyCall = Pick<HandlerCall, "scope" | "begin" | "describe" | "fail">;
+
+const calls = new platform.AsyncLocalStorage<AnyCall | undefined>();
 let isListening = false;
 
-export class HandlerCall {
+/** What a call has said of itself that has said nothing. */
+const NOTHING = {};
+
+export class HandlerCall<Event = unknown> {
+  /** What the handler is called with. */
+  readonly event: Event;
   /** The delivery, if it may come again. */
   readonly scope: HandlerScope | undefined;
   /** What the handler has said of itself, for the log of its failure. */
-  details: Readonly<Record<string, unknown>> = {};
-  readonly #failed: (error: unknown) => void;
+  details: Readonly<Record<string, unknown>> = NOTHING;
+  readonly #failed: (error: unknown, call: HandlerCall<Event>) => void;
   /** Gets failures before that, and says whether it has seen to them. */
   #unawaited: ((error: unknown) => boolean) | undefined;
   /** How much was begun and has not ended. */
@@ -55,22 +63,24 @@ export class HandlerCall {
   #idle: PromiseWithResolvers<void> | undefined;
 
   /**
+   * @param event What the handler is called with.
    * @param scope The delivery.
    * @param failed Gets what was thrown where nobody awaits it, which would end the process.
    */
-  constructor(scope: HandlerScope | undefined, failed: (error: unknown) => void) {
+  constructor(
+    event: Event,
+    scope: HandlerScope | undefined,
+    failed: (error: unknown, call: HandlerCall<Event>) => void,
+  ) {
+    this.event = event;
     this.scope = scope;
     this.#failed = failed;
   }
 
   /** Calls the handler; whatever it calls or starts is inside. */
-  run<Event, Context>(
-    handler: (event: Event, context: Context) => unknown,
-    event: Event,
-    context: Context,
-  ): unknown {
+  run<Context>(handler: (event: Event, context: Context) => unknown, context: Context): unknown {
     listen();
-    return calls.run(this, callInScope<Event, Context>, handler, event, context);
+    return calls.run(this, callInScope<Event, Context>, handler, this.event, context);
   }
 
   /** Whether something was begun that has not ended. */
@@ -121,7 +131,7 @@ export class HandlerCall {
 
   /** Takes a failure that nobody awaits. */
   fail(error: unknown): void {
-    if (this.#unawaited?.(error) !== true) this.#failed(error);
+    if (this.#unawaited?.(error) !== true) this.#failed(error, this);
   }
 }
 
@@ -137,7 +147,7 @@ function callInScope<Event, Context>(
 }
 
 /** The call that the caller is inside of. */
-export function currentCall(): HandlerCall | undefined {
+export function currentCall(): AnyCall | undefined {
   return calls.getStore();
 }
 

@@ -259,16 +259,16 @@ export function tasksAPI(actors: TaskActors, log: Logger): TasksAPI {
       const context = new PlainContext(scope, {
         update: (updates) => actors.hold(() => actors.sessions.update(updates)),
       });
-      const call: HandlerCall = new HandlerCall(scope, (error) => {
+      const call = new HandlerCall(undefined, scope, (error, { details }) => {
         log.error("What a task did not await has failed", {
-          ...{ task: name, ...call.details },
+          ...{ task: name, ...details },
           at: placeOf(error),
           error,
         });
       });
       let result: unknown;
       try {
-        result = await call.run((_, ctx: HandlerContext) => work(ctx), undefined, context);
+        result = await call.run((_, ctx: HandlerContext) => work(ctx), context);
       } finally {
         await call.settled();
       }

@@ -43,6 +43,8 @@ export interface Task {
 /** What a handler is called with: an event, or the data of an internal event. */
 export type Delivered = MatrixEvent | InternalEvents[InternalEventType];
 
+type Call = HandlerCall<Delivered>;
+
 /** A delivery that may come again. */
 export type NamedDelivery = Pick<DeliveryScope, "name">;
 
@@ -243,19 +245,18 @@ export class Deliverer {
   #call(entry: HandlerEntry, data: Delivered, scope: DeliveryScope | undefined): Promise<Ending> | undefined {
     const handler = this.#spans === undefined ? entry.handler as Handler : traced(entry, data, this.#spans);
     if (this.#isLate(scope)) return Promise.resolve("cut off");
-    const call = this.#callOf(data, scope);
+    const call = new HandlerCall(data, scope, this.#unawaited);
     if (entry.session !== undefined) {
-      const running = this.#runWith(entry.session, handler, { data, scope, call });
-      return this.#settling(running, data, call);
+      return this.#settling(this.#runWith(entry.session, handler, call), call);
     }
     const context = new PlainContext(scope, this.#options.sessions);
     try {
-      const result = call.run(handler, data, context);
+      const result = call.run(handler, context);
       if (!isPromiseLike(result) && !context.hasUpdates && !call.isBusy) return undefined;
-      return this.#settling(ended(result, call), data, call, context);
+      return this.#settling(ended(result, call), call, context);
     } catch (error) {
       return call.isBusy
-        ? this.#settling(ended(Promise.reject(error), call), data, call)
+        ? this.#settling(ended(Promise.reject(error), call), call)
         : this.#report(error, data, call);
     }
   }
@@ -263,15 +264,12 @@ export class Deliverer {
   #runWith(
     definition: SessionDefinition<object>,
     handler: Handler,
-    { data: event, scope, call }: {
-      readonly data: Delivered;
-      readonly scope: DeliveryScope | undefined;
-      readonly call: HandlerCall;
-    },
+    call: Call,
   ): Promise<void> {
+    const { event, scope } = call;
     const run = (context: AnyContext) => {
       if (this.#isLate(scope)) throw new ClientEndedError(LATE); // while it waited for its session
-      return ended(call.run(handler, event, context), call);
+      return ended(call.run(handler, context), call);
     };
     return this.#options.sessions.run({ definition, event, deliveryId: scope?.name, call: run });
   }
@@ -279,24 +277,23 @@ export class Deliverer {
   /**
    * Returns whether a handler must not begin any more: another process calls it, after those that were cut off.
    */
-  #isLate(scope: DeliveryScope | undefined): boolean {
+  #isLate(scope: NamedDelivery | undefined): boolean {
     return scope !== undefined && (!this.#records || (this.#hasCutOff && this.#options.isOver()));
   }
 
   async #settling(
     result: unknown,
-    data: Delivered,
-    call: HandlerCall,
+    call: Call,
     context?: PlainContext,
   ): Promise<Ending> {
     try {
       await result;
       if (context?.hasUpdates) await context.settle();
     } catch (error) {
-      if (!this.#options.isOver()) return await this.#report(error, data, call) ?? "settled";
+      if (!this.#options.isOver()) return await this.#report(error, call.event, call) ?? "settled";
       this.#log.warn(
         "An event handler was cut off, and is called again after the next start",
-        logged(data, error instanceof ActorStoppedError ? undefined : error, call), // which says no more
+        logged(call.event, error instanceof ActorStoppedError ? undefined : error, call), // which says no more
       );
       this.#hasCutOff = true;
       return "cut off";
@@ -304,14 +301,13 @@ export class Deliverer {
     return "settled";
   }
 
-  #callOf(data: Delivered, scope: DeliveryScope | undefined): HandlerCall {
-    const call: HandlerCall = new HandlerCall(scope, (error) => {
-      if (this.#options.isOver()) {
-        this.#log.warn("What an event handler did not await was cut off", logged(data, error, call));
-      } else void this.#report(error, data, call, "What an event handler did not await has failed");
-    });
-    return call;
-  }
+  /** Gets what a handler did not await, and has failed. */
+  readonly #unawaited = (error: unknown, call: Call): void => {
+    const { event } = call;
+    if (this.#options.isOver()) {
+      this.#log.warn("What an event handler did not await was cut off", logged(event, error, call));
+    } else void this.#report(error, event, call, "What an event handler did not await has failed");
+  };
 
   /**
    * Reports a malformed event, once for all of its handlers.
@@ -336,7 +332,7 @@ export class Deliverer {
   #report(
     error: unknown,
     data: Delivered,
-    call?: HandlerCall,
+    call?: Call,
     message: string = "An event handler failed",
   ): Promise<Ending> | undefined {
     this.#log.error(message, logged(data, error ?? `it threw ${error}`, call));
@@ -367,7 +363,7 @@ function sourceOf(data: Delivered): SyncStream {
 }
 
 /** Returns what to log of a failure. */
-function logged(data: Delivered, error: unknown, call?: HandlerCall): Record<string, unknown> {
+function logged(data: Delivered, error: unknown, call?: Call): Record<string, unknown> {
   const { type, room_id: room, sender, event_id: eventId }: Partial<Record<string, unknown>> = { ...data };
   return {
     ...call?.details,
@@ -386,7 +382,7 @@ function all(tasks: readonly Task[]): Promise<Ending> | undefined {
 }
 
 /** What a handler returned, when all that it has begun has ended, awaited or not. */
-async function ended(result: unknown, call: HandlerCall): Promise<unknown> {
+async function ended(result: unknown, call: Call): Promise<unknown> {
   try {
     return await result;
   } finally {

@@ -13,7 +13,7 @@ export {
 } from "./store_access.ts";
 export { type AnyDelivery, deliveryOf, keptOf, nextTry, type QuarantineRecord, told } from "./quarantine.ts";
 export { membershipIn, prevMembership } from "./room_records.ts";
-export { namesOf, shownAmong, type ShownEvents, wasShown, withShown } from "./shown_events.ts";
+export { lookAt, type ShownEvents, wasShown, withShown } from "./shown_events.ts";
 export { StateStore, UPDATES } from "./state_store.ts";
 export { spawnStore, type StoreHandlers } from "./store_actor.ts";
 export type {

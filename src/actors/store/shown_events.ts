@@ -42,33 +42,34 @@ const PART = 12;
 const MAX_LENGTH = REMEMBERED * (PART + 1) + 1;
 const NOTHING: ReadonlySet<never> = new Set();
 
-/** The events that have been shown, among others, or that come twice among these. */
-export function shownAmong<Event extends MatrixEvent>(
+/** What events are to those that have been shown before. */
+export interface Looked<Event> {
+  /** Those that have been shown, or that come twice among these. */
+  readonly again: ReadonlySet<Event>;
+  /** The names of the others, with a space between two: of the latest, if there are more than are remembered. */
+  readonly added: string;
+}
+
+/** Looks at events in the order in which they came. */
+export function lookAt<Event extends MatrixEvent>(
   shown: ShownEvents,
   events: readonly Event[],
-): ReadonlySet<Event> {
-  if (events.length < 2 && (shown === "" || events.length === 0)) return NOTHING;
+): Looked<Event> {
+  const [first] = events;
+  if (first === undefined) return { again: NOTHING, added: "" };
+  if (events.length === 1 && shown === "") return { again: NOTHING, added: nameOf(first) };
   const names = new Set<string>();
-  const found = events.filter((event) => {
+  let again: Set<Event> | undefined;
+  for (const event of events) {
     const name = nameOf(event);
-    return hasName(shown, name) || names.size === names.add(name).size;
-  });
-  return found.length === 0 ? NOTHING : new Set(found);
+    if (hasName(shown, name) || names.size === names.add(name).size) (again ??= new Set()).add(event);
+  }
+  return { again: again ?? NOTHING, added: [...names].slice(-REMEMBERED).join(" ") };
 }
 
 /** Returns whether an event has been shown. That says nothing of the events around it. */
 export function wasShown(shown: ShownEvents, event: MatrixEvent): boolean {
   return shown !== "" && hasName(shown, nameOf(event));
-}
-
-/**
- * The names of events, with a space between two: of the latest, if there are more than are
- * remembered.
- */
-export function namesOf(events: readonly MatrixEvent[]): string {
-  const [first, second] = events;
-  if (first === undefined) return "";
-  return second === undefined ? nameOf(first) : events.slice(-REMEMBERED).map(nameOf).join(" ");
 }
 
 /**
@@ -82,8 +83,9 @@ export function withShown(shown: ShownEvents, names: string): ShownEvents {
   return excess <= 0 ? all : all.slice(all.indexOf(" ", excess));
 }
 
+/** The name alone is looked for first: nothing is made for it, and hardly any has been shown. */
 function hasName(shown: ShownEvents, name: string): boolean {
-  return shown.includes(` ${name} `);
+  return shown.includes(name) && shown.includes(` ${name} `);
 }
 
 function nameOf(event: MatrixEvent): string {

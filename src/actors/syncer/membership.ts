@@ -14,7 +14,7 @@ import {
 } from "../../types/events/event.ts";
 import type { EventID, UserID } from "../../types/ids.ts";
 import { isMember, type MemberStateEvent, type RoomPart, type TimelineEvent } from "./sync_parts.ts";
-import { type InternalDelivery, prevMembership, type RememberedRoom, shownAmong } from "../store/mod.ts";
+import { type InternalDelivery, lookAt, prevMembership, type RememberedRoom } from "../store/mod.ts";
 import type { MemberEvent } from "../../types/events/internal_event.ts";
 import { InternalEventType } from "../../types/events/event_type.ts";
 
@@ -132,7 +132,7 @@ function entryIn(state: RoomPart["state"], { own, before }: StayView): MemberSta
   const entry = state.find((event): event is MemberStateEvent =>
     isOwnMember(event, own) && event.content.membership === Membership.JOIN
   );
-  return entry !== undefined && shownAmong(before.shown, [entry]).size > 0 ? undefined : entry;
+  return entry !== undefined && lookAt(before.shown, [entry]).again.size > 0 ? undefined : entry;
 }
 
 /**

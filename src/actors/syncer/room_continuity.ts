@@ -9,7 +9,7 @@ import { Membership } from "../../types/enums.ts";
 import type { SyncToken } from "../../types/ids.ts";
 import { markHistory, type StayView } from "./membership.ts";
 import { leaveOut, RoomGaps, type RoomWithGap } from "./room_gaps.ts";
-import { namesOf, shownAmong, withShown } from "../store/mod.ts";
+import { lookAt, withShown } from "../store/mod.ts";
 import { isMember, type RoomPart, type SyncParts, type TimelineEvent } from "./sync_parts.ts";
 import { NEVER_SEEN } from "./sync_progress.ts";
 import { sideBySide } from "../../base/runs.ts";
@@ -123,11 +123,14 @@ export class RoomContinuity {
     const gaps: RoomWithGap[] = [];
     const mayHide = this.#options.filter.members === "some";
     each(rooms, views, (room, view) => {
-      room.shown = shownAmong(view.before.shown, room.timeline);
-      if (!room.limited && !mayHide) return; // the usual case
-      if (dropTimeline ? room.limited : this.#gaps.isOpen(room, view)) gaps.push({ room, view, since });
+      const { again, added } = lookAt(view.before.shown, room.timeline);
+      room.shown = again;
+      const isGap = (room.limited || mayHide) &&
+        (dropTimeline ? room.limited : this.#gaps.isOpen(room, view));
+      if (isGap) gaps.push({ room, view, since });
+      else setNews(room, view, added); // the usual case
     });
-    if (gaps.length === 0) return void each(rooms, views, setNews);
+    if (gaps.length === 0) return undefined;
     let left = MAX_READ;
     return sideBySide(gaps, SIDE_BY_SIDE, async (gap) => {
       if (dropTimeline) return await this.#gaps.redact(gap);
@@ -136,7 +139,7 @@ export class RoomContinuity {
         nextBatch,
         limit === false ? false : Math.max(Math.min(limit, left), 0),
       );
-    }).then(() => each(rooms, views, setNews));
+    }).then(() => gaps.forEach(({ room, view }) => setNews(room, view)));
   }
 }
 
@@ -148,9 +151,8 @@ function wasThere({ before: { shown, isJoined, entries } }: StayView): boolean {
 /** Sets the news of rooms that are delivered as a whole. */
 function tell(rooms: readonly RoomPart[]): void {
   for (const room of rooms) {
-    const events = eventsOf(room);
-    room.shown = shownAmong("", events);
-    const added = namesOf(newAmong(events, room));
+    const { again, added } = lookAt("", eventsOf(room));
+    room.shown = again;
     const after = { isJoined: isJoined(room), shown: withShown("", added), entries: [] };
     room.news = { before: NEVER_SEEN, after, added, entry: undefined };
   }
@@ -174,18 +176,22 @@ export async function noteRooms(
   });
 }
 
-/** Marks what is history in a room's part, and sets its news. */
-function setNews(room: RoomPart, view: StayView): void {
+/**
+ * Marks what is history in a room's part, and sets its news.
+ *
+ * @param names The names of its events that were not shown before. Default: of those that are not in `shown`.
+ */
+function setNews(room: RoomPart, view: StayView, names?: string): void {
   const { before } = view;
   const { shown, entries } = before;
   const events = eventsOf(room);
   // What was read can overlap with the timeline, and with itself: the first place counts.
-  if (room.filled.length > 0) room.shown = new Set([...room.shown, ...shownAmong(shown, events)]);
+  if (room.filled.length > 0) room.shown = new Set([...room.shown, ...lookAt(shown, events).again]);
   // In the usual case the user was there all the time, and nothing tells of another.
   const isSettled = before.isJoined && room.state.length === 0 && !events.some(isMember);
   const entry = isSettled ? undefined : markHistory(room, view);
   const isNews = entry !== undefined && isJoined(room) && !entries.includes(entry);
-  const added = namesOf(newAmong(events, room));
+  const added = names ?? lookAt("", events.filter((event) => !room.shown.has(event))).added;
   const after = {
     isJoined: isJoined(room),
     shown: withShown(shown, added),
@@ -196,10 +202,6 @@ function setNews(room: RoomPart, view: StayView): void {
 
 function eventsOf({ filled, timeline }: RoomPart): readonly TimelineEvent[] {
   return filled.length === 0 ? timeline : [...filled, ...timeline];
-}
-
-function newAmong(events: readonly TimelineEvent[], { shown }: RoomPart): readonly TimelineEvent[] {
-  return shown.size === 0 ? events : events.filter((event) => !shown.has(event));
 }
 
 function each(

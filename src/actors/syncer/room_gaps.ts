@@ -20,7 +20,7 @@ import {
   pagesBefore,
   type Sifted,
 } from "./gap_filler.ts";
-import { prevMembership, shownAmong, wasShown } from "../store/mod.ts";
+import { lookAt, prevMembership, wasShown } from "../store/mod.ts";
 import { entryAmong, isEntry, isOwnMember, type StayView } from "./membership.ts";
 import type { SyncFilter } from "./sync_reader.ts";
 import type { RoomPart, TimelineEvent } from "./sync_parts.ts";
@@ -143,7 +143,7 @@ export class RoomGaps {
     }
     const events = [...room.filled, ...room.timeline];
     const last = events.findIndex(isKnown);
-    room.shown = new Set([...events.slice(0, Math.max(last, 0)), ...shownAmong(shown, events)]);
+    room.shown = new Set([...events.slice(0, Math.max(last, 0)), ...lookAt(shown, events).again]);
     room.limited = false;
     if (last >= 0 || (events.length === 0 && end?.reason !== "refused")) return;
     for (const event of events) event.source |= SyncStream.HISTORY;

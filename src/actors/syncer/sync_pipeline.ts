@@ -210,10 +210,13 @@ function membersInGap({ filled, shown }: RoomPart, { initial }: SyncContext): re
 function redactionsOf(
   { missedRedactions = [], filled, timeline }: RoomPart,
 ): Pick<RoomChange, "redactions"> {
-  const isRedaction = (event: TimelineEvent): event is MessageEvent =>
-    event.type === "m.room.redaction" && event.state_key === undefined;
+  if (missedRedactions.length === 0 && filled.length === 0 && !timeline.some(isRedaction)) return {}; // the usual case
   const redactions = [...missedRedactions, ...filled, ...timeline].filter(isRedaction);
   return redactions.length === 0 ? {} : { redactions };
+}
+
+function isRedaction(event: TimelineEvent): event is MessageEvent {
+  return event.type === "m.room.redaction" && event.state_key === undefined;
 }
 
 /**

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import type { Actor } from "../../../src/actors/kernel/actor.ts";
-import { namesOf, type ShownEvents, withShown } from "../../../src/actors/store/shown_events.ts";
+import { lookAt, type ShownEvents, withShown } from "../../../src/actors/store/shown_events.ts";
 import { spawnStore, type StoreHandlers } from "../../../src/actors/store/store_actor.ts";
 import type { SyncChange } from "../../../src/actors/store/store_protocol.ts";
 import type { MatrixEvent } from "../../../src/types/events/event.ts";
@@ -39,7 +39,7 @@ class Stage {
   async show(rooms: readonly string[], count = 1, { isHandled = true } = {}): Promise<void> {
     const changes = rooms.map((roomId) => {
       const events = Array.from({ length: count }, () => message(this.#newId()));
-      const added = namesOf(events as unknown as MatrixEvent[]);
+      const added = lookAt("", events as unknown as MatrixEvent[]).added;
       const shown = withShown(this.#shown.get(roomId) ?? "", added);
       this.#shown.set(roomId, shown);
       return { roomId, membership: "join", state: [], complete: true, lossy: false, shown, added };

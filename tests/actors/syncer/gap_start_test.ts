@@ -1,6 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { GapStart, type OlderPage } from "../../../src/actors/syncer/gap_filler.ts";
-import { namesOf, withShown } from "../../../src/actors/store/shown_events.ts";
+import { lookAt, withShown } from "../../../src/actors/store/shown_events.ts";
 import type { TimelineEvent } from "../../../src/actors/syncer/sync_parts.ts";
 import { ServiceResponseError } from "../../../src/errors/service_response_error.ts";
 import { message } from "../support/events.ts";
@@ -17,7 +17,7 @@ function start(remembered: string[], pages: string[][]) {
   }));
   let asked = 0;
   const gap = new GapStart({
-    shown: withShown("", namesOf(events(...remembered))),
+    shown: withShown("", lookAt("", events(...remembered)).added),
     isDoubtful: remembered.length === 0,
     readOlder: () => Promise.resolve(read[asked++] ?? { events: [], isLast: false }),
   });

@@ -9,7 +9,7 @@
 import { assertEquals } from "@std/assert";
 import { entryAmong, isEntry, markHistory } from "../../../src/actors/syncer/membership.ts";
 import { type RoomPart, takeApart, type TimelineEvent } from "../../../src/actors/syncer/sync_parts.ts";
-import { namesOf as shownNames, withShown } from "../../../src/actors/store/mod.ts";
+import { lookAt, withShown } from "../../../src/actors/store/mod.ts";
 import { SyncStream } from "../../../src/types/events/event.ts";
 import type { EventID } from "../../../src/types/ids.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
@@ -71,7 +71,7 @@ function rememberedOf({ joined = false, entries = "", remembered = "" }: Case) {
   return {
     isJoined: joined,
     entries: entries.split(" ").filter((name) => name !== "").map(ID),
-    shown: withShown("", shownNames(events)),
+    shown: withShown("", lookAt("", events).added),
   };
 }
 

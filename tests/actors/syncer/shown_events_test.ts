@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { namesOf, shownAmong, withShown } from "../../../src/actors/store/shown_events.ts";
+import { lookAt, withShown } from "../../../src/actors/store/shown_events.ts";
 import type { MessageEvent } from "../../../src/types/events/event.ts";
 
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
@@ -24,12 +24,12 @@ for (const [kind, idOf] of Object.entries(KINDS)) {
       { length: 300 },
       (_, index) => ({ event_id: idOf(index) }) as MessageEvent,
     );
-    const shown = withShown("", namesOf(events.slice(0, 20)));
+    const shown = withShown("", lookAt("", events.slice(0, 20)).added);
     for (const count of [1, 3, 4, 20, 150]) {
       const some = events.slice(18, 18 + count);
-      assertEquals([...shownAmong(shown, some)], some.slice(0, 2), `${count} events`);
+      assertEquals([...lookAt(shown, some).again], some.slice(0, 2), `${count} events`);
       const others = events.slice(20, 20 + count);
-      assertEquals([...shownAmong(shown, others)], [], `${count} other events`);
+      assertEquals([...lookAt(shown, others).again], [], `${count} other events`);
     }
   });
 }
@@ -38,6 +38,6 @@ Deno.test("An event that comes twice in one response is found the second time", 
   const [one, other, again] = ["$1:example.org", "$2:example.org", "$1:example.org"].map((event_id) =>
     ({ event_id }) as MessageEvent
   );
-  assertEquals([...shownAmong("", [one, other, again] as MessageEvent[])], [again]);
-  assertEquals([...shownAmong("", [one] as MessageEvent[])], []);
+  assertEquals([...lookAt("", [one, other, again] as MessageEvent[]).again], [again]);
+  assertEquals([...lookAt("", [one] as MessageEvent[]).again], []);
 });
