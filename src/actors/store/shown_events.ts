@@ -58,13 +58,25 @@ export function lookAt<Event extends MatrixEvent>(
   const [first] = events;
   if (first === undefined) return { again: NOTHING, added: "" };
   if (events.length === 1 && shown === "") return { again: NOTHING, added: nameOf(first) };
-  const names = new Set<string>();
+  const names: string[] = [];
+  const isAmong = amongst(names, events.length);
   let again: Set<Event> | undefined;
   for (const event of events) {
     const name = nameOf(event);
-    if (hasName(shown, name) || names.size === names.add(name).size) (again ??= new Set()).add(event);
+    if (hasName(shown, name) || isAmong(name)) (again ??= new Set()).add(event);
+    else names.push(name);
   }
-  return { again: again ?? NOTHING, added: [...names].slice(-REMEMBERED).join(" ") };
+  return { again: again ?? NOTHING, added: names.slice(-REMEMBERED).join(" ") };
+}
+
+/** Up to this many events, their names are compared faster than a set of them is made. */
+const FEW = 32;
+
+/** A function that says whether a name is among those in a list that grows to so many. */
+function amongst(names: readonly string[], count: number): (name: string) => boolean {
+  if (count <= FEW) return (name) => names.includes(name);
+  const set = new Set<string>();
+  return (name) => set.size === set.add(name).size;
 }
 
 /** Returns whether an event has been shown. That says nothing of the events around it. */
@@ -85,7 +97,7 @@ export function withShown(shown: ShownEvents, names: string): ShownEvents {
 
 /** The name alone is looked for first: nothing is made for it, and hardly any has been shown. */
 function hasName(shown: ShownEvents, name: string): boolean {
-  return shown.includes(name) && shown.includes(` ${name} `);
+  return shown.indexOf(name) >= 0 && shown.includes(` ${name} `); // `includes` takes twice the time
 }
 
 function nameOf(event: MatrixEvent): string {
