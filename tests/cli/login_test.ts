@@ -104,6 +104,9 @@ Deno.test("Without the recovery key of the account the login says that the devic
   assertEquals(code, 0);
   assertStringIncludes(stderr, "not signed");
   assertEquals(await place.read("data/recovery.key"), undefined);
+  const doctor = await place.run(["doctor"]);
+  assertStringIncludes(doctor.stdout, "put it into data/recovery.key; start the bot");
+  assert(!/warning.*\n.*\(\)/.test(doctor.stdout), doctor.stdout);
 });
 
 Deno.test("Where the server takes no passwords, the login says what it offers", async () => {

@@ -96,6 +96,6 @@ Deno.test("A folder where a file is needed ends with what to do, and no stack", 
   }
   await Deno.mkdir(`${folder}/.env`);
   const { stderr } = await greenroom(["rooms"], { cwd: folder });
-  assertEquals([stderr.includes(".env is a folder"), /^ +at /m.test(stderr)], [true, false], stderr);
+  assertEquals([stderr.includes(".env: it is a folder"), /^ +at /m.test(stderr)], [true, false], stderr);
   await Deno.remove(folder, { recursive: true });
 });

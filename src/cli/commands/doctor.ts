@@ -6,7 +6,7 @@
 
 import process from "node:process";
 import { inspectDevice, listDevices } from "../../../mod.ts";
-import type { CryptoFinding, UserID } from "../../../types.ts";
+import type { CryptoFinding, CryptoFindingCode, UserID } from "../../../types.ts";
 import { warningOfOthers } from "../../store/files/files.ts";
 import { type Input, isStoreInUse, messageOf, statOf, STATUS } from "../io/mod.ts";
 import {
@@ -164,10 +164,20 @@ async function* storeFindings(
   }
 }
 
+/** What the library mends by a call, and the bot at its start. */
+const MENDED_AT_START: ReadonlySet<CryptoFindingCode> = new Set([
+  ...["device-missing", "device-unsigned", "identity-absent", "identity-unproven"] as const,
+  ...["private-keys-missing", "private-keys-unpublished", "secret-storage-absent"] as const,
+  ...["backup-absent", "backup-unreadable", "backup-untrusted", "fallback-key-missing"] as const,
+]);
+
 async function* cryptoFindings(settings: Settings): AsyncGenerator<Finding> {
+  const keyFile = settings.MATRIX_RECOVERY_KEY_FILE ?? "the file of MATRIX_RECOVERY_KEY_FILE";
+  const mend = `If the account has a recovery key, put it into ${keyFile}; start the bot`;
   try {
     await using account = await openEncrypted(settings);
-    yield* await account.client.crypto?.doctor() ?? [];
+    const findings = await account.client.crypto?.doctor() ?? [];
+    yield* findings.map((found) => MENDED_AT_START.has(found.code) ? { ...found, mend } : found);
   } catch (error) {
     yield failed("encryption", error);
   }

@@ -240,7 +240,7 @@ async function askRecoveryKey(
       return report;
     } catch (error) {
       if (!(error instanceof SecretStorageError || error instanceof OwnIdentityError)) throw error;
-      terminal.note(error.message);
+      terminal.note(messageOf(error));
     }
   }
 }

@@ -9,7 +9,7 @@
 import { rename } from "node:fs/promises";
 import { KeyFileError, SecretStorageError } from "../../../errors.ts";
 import type { SecretStorage } from "../../../types.ts";
-import { CliError, type Input, STATUS, UsageError } from "../io/mod.ts";
+import { CliError, type Input, messageOf, STATUS, UsageError } from "../io/mod.ts";
 import {
   checkNew,
   openEncrypted,
@@ -38,7 +38,7 @@ export async function check({ flags, terminal }: Input): Promise<void> {
     terminal.print(`The recovery key is right: it opens ${(await storage.names()).length} secrets`);
   } catch (error) {
     if (!(error instanceof SecretStorageError)) throw error;
-    throw new CliError(error.message, STATUS.REFUSED);
+    throw new CliError(messageOf(error), STATUS.REFUSED);
   }
 }
 
@@ -95,6 +95,10 @@ function keyFileOf({ MATRIX_RECOVERY_KEY, MATRIX_RECOVERY_KEY_FILE: path }: Sett
 export async function exportKeys(input: Input): Promise<void> {
   const [path = ""] = input.args;
   await checkNew(path); // before anybody types
+  await using account = await openEncrypted(await readSettings());
+  const { crypto } = account.client;
+  if (crypto === undefined) throw new CliError(NO_ENCRYPTION);
+  await crypto.idle(); // which opens the store: a bot that runs has it
   const passphrase = await passphraseOf(input, "A passphrase for the file?");
   if (!input.flags.has("passphrase-stdin")) {
     const again = await passphraseOf(input, "The same once more?");
@@ -102,9 +106,6 @@ export async function exportKeys(input: Input): Promise<void> {
       throw new UsageError("Cannot export the keys: the passphrases differ; try again");
     }
   }
-  await using account = await openEncrypted(await readSettings());
-  const { crypto } = account.client;
-  if (crypto === undefined) throw new CliError(NO_ENCRYPTION);
   await writePrivateStream(path, crypto.exportKeys({ passphrase }));
   input.terminal.note(`The keys are in ${path}: who has it and the passphrase can read the rooms`);
 }
@@ -123,7 +124,7 @@ export async function importKeys(input: Input): Promise<void> {
       `${total} keys: ${added} added, ${improved} improved, ${known} known, ${refused} refused`,
     );
   } catch (error) {
-    throw error instanceof KeyFileError ? new CliError(error.message) : error;
+    throw error instanceof KeyFileError ? new CliError(messageOf(error)) : error;
   }
 }
 

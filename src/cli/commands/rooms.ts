@@ -141,7 +141,9 @@ export async function run({ args, flags, terminal }: Input): Promise<void> {
     const time = timeOf(origin_server_ts);
     say({ roomId: room_id, eventId: event_id, sender, time, type: "m.room.encrypted" });
   });
-  terminal.note("Listening until Ctrl-C. What is shown here the bot does not answer when it runs again.");
+  client.on("SYNC_STARTED", () => {
+    terminal.note("Listening until Ctrl-C. What is shown here the bot does not answer when it runs again.");
+  });
   await client.start({ ignoreInitialSync: true, signals: true });
 }
 

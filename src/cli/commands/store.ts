@@ -10,7 +10,7 @@ import { lstat, realpath, rm } from "node:fs/promises";
 import { dirname, join, parse, resolve } from "node:path";
 import { exportDevice, importDevice, inspectDevice, listDevices } from "../../../mod.ts";
 import { warningOfOthers } from "../../store/files/files.ts";
-import { CliError, type Input, isThere, messageOf, STATUS, UsageError } from "../io/mod.ts";
+import { CancelledError, CliError, type Input, isThere, messageOf, STATUS, UsageError } from "../io/mod.ts";
 import {
   atEnding,
   checkNew,
@@ -50,8 +50,11 @@ export async function inspect({ flags, terminal }: Input): Promise<void> {
     if (holder !== undefined) {
       terminal.print(`  held by ${holder.owner} until ${new Date(holder.until).toISOString()}`);
     }
+    const width = Math.max(0, ...Object.keys(kinds).map(({ length }) => length));
     for (const [kind, amount] of Object.entries(kinds)) {
-      terminal.print(`  ${kind.padEnd(16)}${String(amount.records).padStart(8)}  ${kibibytes(amount.bytes)}`);
+      terminal.print(
+        `  ${kind.padEnd(width)}${String(amount.records).padStart(8)}  ${kibibytes(amount.bytes)}`,
+      );
     }
   }
 }
@@ -184,7 +187,7 @@ async function filesOf(settings: Settings, keyFile: string): Promise<Files> {
 /** Moves all into the sealed store; if that fails, or a signal ends it, all is as it was. */
 async function move(settings: Settings, { path, sealedPath, keyFile }: Files): Promise<void> {
   const ending = new AbortController();
-  using _ = atEnding((status) => ending.abort(new CliError("Cancelled: nothing was changed", status)));
+  using _ = atEnding((status) => ending.abort(new CancelledError(status)));
   const isNewKey = await textOf(keyFile) === undefined;
   await keyOrNew(keyFile);
   const changes = changesFor({ sealedPath, keyFile });

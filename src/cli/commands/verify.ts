@@ -16,7 +16,7 @@ import {
   type Terminal,
   UsageError,
 } from "../io/mod.ts";
-import { followed, openEncrypted, readSettings } from "../project/mod.ts";
+import { atEnding, followed, openEncrypted, readSettings } from "../project/mod.ts";
 import { roomOf } from "./rooms.ts";
 
 /** How it may go on: emoji, and with `--qr` a code as well. */
@@ -36,15 +36,23 @@ export async function run({ args, values, flags, terminal }: Input): Promise<voi
   const { client } = account;
   await followed(client);
   const method: Method = { ways: flags.has("qr") ? ["sas", "show-qr"] : ["sas"] };
-  const request =
-    await (user === undefined
+  const interrupted = Promise.withResolvers<never>();
+  using _ = atEnding((status) => interrupted.reject(new CancelledError(status)));
+  const request = await Promise.race([
+    user === undefined
       ? incoming(client, method, terminal)
-      : asked(client, { user, room: values.room }, method, terminal));
-  try {
+      : asked(client, { user, room: values.room }, method),
+    interrupted.promise,
+  ]);
+  const compared = async () => {
+    if (user !== undefined) await accepted(request, user, method, terminal);
     await show(request, method, terminal);
     if (request.phase === "scanned") await confirmScan(request, terminal);
     else await compare(request, terminal);
-    const { userId, deviceId, isIdentityVerified } = await request.done;
+    return await request.done;
+  };
+  try {
+    const { userId, deviceId, isIdentityVerified } = await Promise.race([compared(), interrupted.promise]);
     terminal.note(`Verified: ${isIdentityVerified ? userId : `${userId}, device ${deviceId}`}`);
   } catch (error) {
     if (error instanceof CancelledError) await request.cancel().catch(() => undefined);
@@ -90,16 +98,23 @@ async function asked(
   client: Client,
   { user: userId, room }: { readonly user: UserID; readonly room: string | undefined },
   method: Method,
-  terminal: Terminal,
 ): Promise<VerificationRequest> {
   const { crypto } = client;
   if (crypto === undefined) throw new CliError("Cannot verify the user: there is no encryption");
   const peer = room === undefined ? { userId } : { userId, roomId: await roomOf(client, room) };
-  const request = await crypto.requestVerification(peer, method);
+  return await crypto.requestVerification(peer, method);
+}
+
+/** Waits until the other side has accepted. */
+async function accepted(
+  request: VerificationRequest,
+  userId: UserID,
+  method: Method,
+  terminal: Terminal,
+): Promise<void> {
   terminal.note(`Asked ${userId}: accept it there. Ctrl-C ends it.`);
   while (request.phase === "requested") await request.changed();
   if (request.phase === "ready" && !method.ways.includes("show-qr")) await request.startSas();
-  return request;
 }
 
 /** Shows a code, until it is scanned, or the other side begins with emoji. */

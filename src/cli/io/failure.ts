@@ -51,10 +51,11 @@ export class CliError extends MatrixError {
   }
 }
 
-/** A prompt that was left with Ctrl-C. */
+/** A command that was left with Ctrl-C, or by another signal. */
 export class CancelledError extends CliError {
-  constructor() {
-    super("Cancelled: nothing was changed", STATUS.CANCELLED);
+  /** @param exitStatus What the process ends with. */
+  constructor(exitStatus: number = STATUS.CANCELLED) {
+    super("Cancelled: nothing was changed", exitStatus);
   }
 }
 
@@ -102,10 +103,11 @@ export function messageOf(error: unknown): string {
   if (error instanceof UnknownTokenError) {
     return `${error.message}; log in again: greenroom login --again`;
   }
-  if (isAway(error) && error instanceof MatrixError && !error.message.includes("; ")) {
-    return `${error.message}; check the address of the homeserver, or try again later`;
+  if (error instanceof MatrixError) {
+    const message = saidWith(MENDS, error).replace(/ \(a bot: [^)]*\)/g, "");
+    const isMended = !isAway(error) || message.includes("; ");
+    return isMended ? message : `${message}; check the address of the homeserver, or try again later`;
   }
-  if (error instanceof MatrixError) return saidWith(MENDS, error);
   const isOfFile = error instanceof Error && ("syscall" in error || /\(os error \d+\)/.test(error.message));
   if (isOfFile) return error.message; // also one of Deno's own, which has no syscall
   return error instanceof Error ? error.stack ?? error.message : String(error);

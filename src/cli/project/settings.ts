@@ -239,13 +239,15 @@ export async function textOf(path: string): Promise<string | undefined> {
 
 /** Opens a file to read it; a folder is refused by name, not at the first byte. */
 export async function readFile(path: string): Promise<ReadableStream<Uint8Array<ArrayBuffer>>> {
-  await checkFile(path);
+  await checkFile(path).catch((error) => {
+    throw failedWith(error, "ENOENT") ? new CliError(`Cannot read ${path}: there is no such file`) : error;
+  });
   return Readable.toWeb(createReadStream(path)) as ReadableStream<Uint8Array<ArrayBuffer>>;
 }
 
 /** Makes sure that there is a file, and no folder. */
 async function checkFile(path: string): Promise<void> {
   if ((await stat(path)).isDirectory()) {
-    throw new CliError(`Cannot read ${path}: ${path} is a folder; name a file`);
+    throw new CliError(`Cannot read ${path}: it is a folder; name a file`);
   }
 }

@@ -164,8 +164,8 @@ export class VerificationHub {
     if (devices.length === 0) {
       const which = deviceId === undefined ? "a device" : `the device ${JSON.stringify(deviceId)}`;
       throw new ValueError(
-        `Cannot verify ${userId}: the server does not show ${which} with keys, other than this one; look with ` +
-          "getDevices()",
+        `Cannot verify ${userId}: the server does not show ${which} with keys, other than this one; it has to be ` +
+          "logged in, with a client that encrypts",
       );
     }
     const reply = await this.#step(actor.requestVerification({ userId, devices, ways }));

@@ -61,6 +61,28 @@ Deno.test({
 });
 
 Deno.test({
+  name: "Ctrl-C while verify waits for the other side cancels the request, and ends with 130",
+  ignore: missing,
+  async fn() {
+    await using place = await Place.make();
+    await place.makeLoggedInBot();
+    await using alice = await person(place);
+    await using asking = verify(place, "@alice:localhost");
+    const request = await nextRequest(alice);
+    await asking.expect("Ctrl-C ends it.");
+    await asking.type("\x03");
+    assertEquals(await asking.ended(), 130, asking.shown);
+    const error = await within(request.done.then(() => undefined, (reason) => reason), "it is cancelled");
+    assertEquals(error?.problem, "m.user");
+    await using waiting = verify(place);
+    await waiting.expect("Waiting for a request");
+    await waiting.type("\x03");
+    assertEquals(await waiting.ended(), 130, waiting.shown);
+    assertStringIncludes(waiting.shown, "Cancelled");
+  },
+});
+
+Deno.test({
   name: "verify waits for a request, and trusts nobody whose emoji differ",
   ignore: missing,
   async fn() {
