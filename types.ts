@@ -214,7 +214,7 @@ export type {
   TurnServer,
   VoipAPI,
 } from "./src/api/server/server.ts";
-export type { UserIDParts } from "./src/types/identifiers.ts";
+export type { MegolmSessionRef, UserIDParts } from "./src/types/identifiers.ts";
 export type {
   ClientOptionHints,
   DispatchManualOptions,
@@ -329,7 +329,6 @@ export type {
   ImportedDevice,
 } from "./src/store/copy/copy.ts";
 export type { DelayOptions } from "./src/base/clock.ts";
-export type { MegolmSessionRef } from "./src/types/checks/room_keys.ts";
 export type {
   DeviceHolder,
   DeviceInspection,

@@ -14,7 +14,7 @@ const AMBIENT_ALLOWED: Record<string, string> = {
 
 /** Files that may print, and why. */
 const CONSOLE_ALLOWED: Record<string, string> = {
-  "src/base/console_log.ts": "problems are visible, whatever the application has set up",
+  "src/base/log.ts": "problems are visible, whatever the application has set up",
 };
 
 const AMBIENT_FUNCTIONS = new Set(["setTimeout", "setInterval"]);

@@ -45,7 +45,7 @@ export const MEMBER_TARGETS: readonly MemberTarget[] = [
       ["src/client/syncer_api.ts", "SyncerAPI"],
       ["src/api/api.ts", "ClientAPI"],
       ["src/client/encrypting_api.ts", "EncryptingAPI"],
-      ["src/client/wake_options.ts", "WakeAPI"],
+      ["src/client/client_options.ts", "WakeAPI"],
       ["src/client/queue/queue.ts", "QueueAPI"],
       ["src/client/sessions_api.ts", "TasksAPI", "runTask"],
     ],

@@ -54,7 +54,7 @@ const LAZY: readonly (() => Promise<unknown>)[] = [
   () => import("../../src/encryption/identity/identity_secrets.ts"),
   () => import("../../src/encryption/identity/identity_secrets.ts"),
   () => import("../../src/encryption/identity/ensure_verified.ts"),
-  () => import("../../src/encryption/identity/reset_identity.ts"),
+  () => import("../../src/encryption/identity/ensure_verified.ts"),
   () => import("../../src/encryption/identity/doctor.ts"),
 ];
 

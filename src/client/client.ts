@@ -6,13 +6,13 @@
  * @module
  */
 
-import { type ClientOptions, STATE_STORE } from "./client_options.ts";
+import { type ClientOptions, STATE_STORE, type WakeAPI } from "./client_options.ts";
 import type { CustomRequestOptions, FillMemberEventCallback, HTTPAPI, Method } from "../api/http/mod.ts";
 import { answerOwners, type Crypto, lazySecretStorage } from "../encryption/encryption.ts";
 import { DecryptionDispatcher } from "./decryption_dispatcher.ts";
 import type { EncryptingAPI } from "./encrypting_api.ts";
-import { type QuarantineAPI, quarantineAPI } from "./quarantine_api.ts";
-import type { PruneSummary } from "./housekeeping.ts";
+import { type QuarantineAPI, quarantineAPI } from "./handlers_api.ts";
+import type { PruneSummary } from "./client_core.ts";
 import { StateStore } from "../actors/store/mod.ts";
 import {
   type Dispatcher,
@@ -38,7 +38,6 @@ import {
 } from "./client_operations.ts";
 import { type QueueAPI, SendQueues } from "./queue/queue.ts";
 import { LazyServing } from "./lazy_serving.ts";
-import type { WakeAPI } from "./wake_options.ts";
 import { type SessionsAPI, type TasksAPI, tasksAPI } from "./sessions_api.ts";
 import type { SecretStorage } from "../encryption/secrets/secrets.ts";
 import type { PushRuleEvaluation } from "../types/push_rules.ts";
@@ -578,7 +577,7 @@ import type { ContentURI, EventID, FilterID, RoomAlias, RoomID, SyncToken } from
 import type { JsonObject } from "../types/json.ts";
 import type { EventFor, HandlerDecorator, OptionsFor } from "./handlers_api.ts";
 import type { QueueOptions, SendQueue } from "./queue/queue.ts";
-import type { RegisterWakeOptions, WakeRegistration } from "./wake_options.ts";
+import type { RegisterWakeOptions, WakeRegistration } from "./client_options.ts";
 
 /** The homeserver's operations, syncing, and handlers of events. */
 export interface Client

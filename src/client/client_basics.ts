@@ -31,9 +31,9 @@ import {
   CLOSE_DEADLINE,
   encryptionOptions,
   httpOptions,
+  type WakeOptions,
   wakeOptions,
 } from "./client_options.ts";
-import type { WakeOptions } from "./wake_options.ts";
 import { checkAuthentication } from "../api/account/account.ts";
 import { checkOptions, type OptionNames } from "../errors/known_names.ts";
 import { ValueError } from "../errors/matrix_error.ts";

@@ -12,7 +12,7 @@ import type { AllAPI } from "../api/api.ts";
 import { checkStartOptions, checkSyncOnceOptions, type ClientBasics } from "./client_basics.ts";
 import { ClientCore, FirstSync } from "./client_core.ts";
 import type { Hold } from "./encrypting_api.ts";
-import type { QuarantineActors } from "./quarantine_api.ts";
+import type { QuarantineActors } from "./handlers_api.ts";
 import type { TaskActors } from "./sessions_api.ts";
 import type { HandlerSessions, SendIds } from "../actors/dispatcher/dispatcher.ts";
 import type { OpenStore } from "../actors/store/mod.ts";

@@ -7,7 +7,7 @@
 import type { AllAPI } from "../api/api.ts";
 import type { ClientBasics } from "./client_basics.ts";
 import type { ClientLife } from "./client_life.ts";
-import type { WakeAPI } from "./wake_options.ts";
+import type { WakeAPI } from "./client_options.ts";
 
 /** What a client answers. */
 export class LazyServing implements WakeAPI {

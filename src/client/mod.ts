@@ -6,11 +6,20 @@
 
 export { Client } from "./client.ts";
 export type { ClientOptionHints } from "./client_hints.ts";
-export { type ClientLeaseOptions, type ClientOptions, FEED, STATE_STORE } from "./client_options.ts";
+export {
+  type ClientLeaseOptions,
+  type ClientOptions,
+  FEED,
+  type RegisterWakeOptions,
+  STATE_STORE,
+  type WakeAPI,
+  type WakeOptions,
+  type WakeRegistration,
+} from "./client_options.ts";
 export { type DecryptingClient, DecryptionDispatcher } from "./decryption_dispatcher.ts";
 export type { EncryptingAPI } from "./encrypting_api.ts";
-export type { EventFor, HandlerDecorator, HandlersAPI, OptionsFor } from "./handlers_api.ts";
-export type { PruneSummary } from "./housekeeping.ts";
+export type { EventFor, HandlerDecorator, HandlersAPI, OptionsFor, QuarantineAPI } from "./handlers_api.ts";
+export type { PruneSummary } from "./client_core.ts";
 export type {
   QueueAPI,
   QueuedSend,
@@ -20,7 +29,6 @@ export type {
   QueueProgress,
   SendQueue,
 } from "./queue/queue.ts";
-export type { QuarantineAPI } from "./quarantine_api.ts";
 export type { ListSessionsOptions, SessionsAPI, StoredSession, TasksAPI } from "./sessions_api.ts";
 export type {
   Dispatcher,
@@ -31,4 +39,3 @@ export type {
   SyncerAPI,
   SyncStore,
 } from "./syncer_api.ts";
-export type { RegisterWakeOptions, WakeAPI, WakeOptions, WakeRegistration } from "./wake_options.ts";

@@ -8,7 +8,7 @@ import { checkOptions, type OptionNames } from "../errors/known_names.ts";
 import { assertPassphrase, MAX_ITERATIONS } from "../crypto/ciphers/ciphers.ts";
 import type { KeyFileData } from "../crypto/key_files/key_files.ts";
 import type { ImportedRoomKey } from "../crypto/megolm/mod.ts";
-import type { MegolmSessionRef } from "../types/checks/room_keys.ts";
+import type { MegolmSessionRef } from "../types/identifiers.ts";
 import { ValueError } from "../errors/matrix_error.ts";
 import type { RoomID } from "../types/ids.ts";
 import type { EngineRunner } from "../actors/crypto/crypto.ts";

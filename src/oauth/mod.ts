@@ -40,6 +40,6 @@ export { getAuthMetadata, type OAuthClientOptions, type OAuthServerOptions } fro
 export type { OAuthLoginOptions } from "./login.ts";
 export type { AuthMetadata } from "./metadata.ts";
 export { OAuthSession, type OAuthSessionOptions } from "./session.ts";
-export { getSsoRedirectUrl, loginBySso, type SsoLoginOptions, type SsoRedirectOptions } from "./sso.ts";
+export { getSsoRedirectUrl, loginBySso, type SsoLoginOptions, type SsoRedirectOptions } from "./grants.ts";
 
 endOwnCode(() => callSite());

@@ -7,11 +7,23 @@
  * `checkIdentifier()` and their like): the name of a server in it must be one, too.
  *
  * @see {@link https://spec.matrix.org/v1.16/appendices/#identifier-grammar | Identifier grammar}
+ *
+ * What names room keys: their sessions, and versions of a backup, which say what their algorithm and public key are.
+ *
+ * Nothing of a version is trusted for being there: the server can make one whose private key it has. It is trusted
+ * if its public key is that of a private key that is known, or if it carries a signature of a key that is trusted.
+ *
+ * @see {@link https://spec.matrix.org/v1.16/client-server-api/#server-side-key-backups | Server-side key backups}
+ *
+ * Over 300 lines because each kind of identifier has its rule.
+ *
  * @module
  */
 
 import { ValueError } from "../errors/matrix_error.ts";
+import { isKey, unpadded } from "./base64.ts";
 import type { EventID, RoomAlias, RoomID, UserID } from "./ids.ts";
+import { isJsonObject, type JsonObject } from "./json.ts";
 
 /** How long types, state keys and identifiers may be, in bytes. Servers refuse longer ones. */
 const MAX_ID_BYTES = 255;
@@ -76,7 +88,7 @@ const SERVER_NAME = /^([0-9A-Za-z.-]{1,255}|\[[0-9A-Fa-f:.]{2,45}\])(?::(\d{1,5}
 const MAX_PORT = 65_535;
 
 /** The parts of a server name. */
-export interface ServerName {
+interface ServerName {
   /** The host, an IPv6 address in its brackets. */
   readonly host: string;
   /** The port; undefined if the name has none. */
@@ -283,4 +295,57 @@ export function toEventId(text: string | undefined): EventID {
  */
 export function toRoomAlias(text: string | undefined): RoomAlias {
   return checkIdentifier("roomAlias", text) as RoomAlias;
+}
+
+/** The name of a Megolm session, and of the room key that belongs to it. */
+export interface MegolmSessionRef {
+  /** The room that it is used in. */
+  readonly roomId: RoomID;
+  /** Identifies it in the room. */
+  readonly sessionId: string;
+}
+
+/** Reads the name of a session; undefined if no session can have it. */
+export function readSessionRef(roomId: unknown, sessionId: unknown): MegolmSessionRef | undefined {
+  return isReceivedRoomId(roomId) && isKey(sessionId) ? { roomId, sessionId } : undefined;
+}
+
+/** The algorithm of backups. */
+export const BACKUP_ALGORITHM = "m.megolm_backup.v1.curve25519-aes-sha2";
+
+/** How long the name of a version may be: it is kept, and part of the address of requests. */
+const MAX_VERSION = 255;
+
+/**
+ * Reads the public key of a version.
+ *
+ * @param shown The version, unchecked.
+ * @returns The key in unpadded base64; undefined if the version can't be used.
+ */
+export function readPublicKey({ version, algorithm, auth_data }: ShownVersion): string | undefined {
+  if (version.length > MAX_VERSION || algorithm !== BACKUP_ALGORITHM || !isJsonObject(auth_data)) {
+    return undefined;
+  }
+  const { public_key } = auth_data;
+  return isKey(public_key) ? unpadded(public_key) : undefined;
+}
+
+/**
+ * Makes what a new version says of itself.
+ *
+ * @param publicKey Its public key.
+ * @param sign Signs it for the own device, so that others see who made it.
+ */
+export function newAuthData(publicKey: string, sign: (object: JsonObject) => JsonObject): JsonObject {
+  return sign({ public_key: publicKey });
+}
+
+/** A version that the server shows. */
+export interface ShownVersion {
+  /** Its name. */
+  readonly version: string;
+  /** Its algorithm, unchecked. */
+  readonly algorithm: unknown;
+  /** What it says of itself, unchecked. */
+  readonly auth_data: unknown;
 }

@@ -9,7 +9,7 @@ import {
 import * as suites from "../../src/base/platform/browser_assert.ts";
 import { platform as browser } from "../../src/base/platform/browser.ts";
 import { platform as deno } from "../../src/base/platform/deno.ts";
-import { addNewerLanguage } from "../../src/base/platform/newer_language.ts";
+import { addNewerLanguage } from "../../src/base/platform/tagged_codec.ts";
 import { platform as node } from "../../src/base/platform/node.ts";
 import { SEEK } from "../../src/base/platform/mod.ts";
 import * as tagged from "../../src/base/platform/tagged_codec.ts";

@@ -25,7 +25,7 @@ import type {
   KeyBackupVersion,
 } from "../../types/api/device_keys.ts";
 import type { RoomID } from "../../types/ids.ts";
-import type { MegolmSessionRef } from "../../types/checks/room_keys.ts";
+import type { MegolmSessionRef } from "../../types/identifiers.ts";
 import { mediaDownload } from "../media/media.ts";
 
 const VERSION = {

@@ -7,9 +7,8 @@
 import { hkdf } from "@noble/hashes/hkdf.js";
 import { hmac } from "@noble/hashes/hmac.js";
 import { sha256 } from "@noble/hashes/sha2.js";
-import { deserialize, serialize } from "./tagged_codec.ts";
+import { addNewerLanguage, deserialize, serialize } from "./tagged_codec.ts";
 import type { AsyncScope, Digest, Platform, PlatformCrypto } from "./port.ts";
-import { addNewerLanguage } from "./newer_language.ts";
 
 addNewerLanguage();
 

@@ -13,7 +13,7 @@ import { inspect, promisify, types } from "node:util";
 import * as v8 from "node:v8";
 import * as tagged from "./tagged_codec.ts";
 import { type FileOptions, type Platform, type PlatformFile, type PlatformServer, SEEK } from "./port.ts";
-import { addNewerLanguage } from "./newer_language.ts";
+import { addNewerLanguage } from "./tagged_codec.ts";
 import { DatabaseSync } from "node:sqlite";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";

@@ -23,7 +23,7 @@ import { ValueError } from "../../errors/matrix_error.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import type { ClientBasics } from "../client_basics.ts";
 import type { ClientLife } from "../client_life.ts";
-import type { RegisterWakeOptions, WakeOptions, WakeRegistration } from "../wake_options.ts";
+import type { RegisterWakeOptions, WakeOptions, WakeRegistration } from "../client_options.ts";
 
 /** Answers to what comes at the end of a path. */
 interface Door {

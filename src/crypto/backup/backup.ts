@@ -10,7 +10,7 @@
 
 import type { KeyBackupRooms } from "../../types/api/device_keys.ts";
 import type { JsonObject } from "../../types/json.ts";
-import type { MegolmSessionRef } from "../../types/checks/room_keys.ts";
+import type { MegolmSessionRef } from "../../types/identifiers.ts";
 import type { CryptoContext } from "../context/context.ts";
 import type {
   AnswerOutput,

@@ -10,7 +10,7 @@
 
 import { type KeyReceivers, type KeysOutput, receiveKeys } from "../key_requests/key_requests.ts";
 import type { ImportedRoomKey, UndecryptableEvents } from "../megolm/mod.ts";
-import { type MegolmSessionRef, readSessionRef } from "../../types/checks/room_keys.ts";
+import { type MegolmSessionRef, readSessionRef } from "../../types/identifiers.ts";
 import type { Transaction } from "../records/mod.ts";
 import { Retries } from "../requests/requests.ts";
 import { decryptSession, type RestoredKey, type RestoredKeys } from "./session_data.ts";

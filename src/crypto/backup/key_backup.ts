@@ -21,7 +21,7 @@ import {
   newAuthData,
   readPublicKey,
   type ShownVersion,
-} from "../../types/checks/room_keys.ts";
+} from "../../types/identifiers.ts";
 import { type RecordKey, recordKey, type Transaction } from "../records/mod.ts";
 import { KEY_BYTES, readKeySecret } from "../secrets/secrets.ts";
 import {

@@ -13,7 +13,7 @@ import { type PkDecryption, type Vodozemac, VodozemacError } from "@greenroom/vo
 import type { KeyBackupData, KeyBackupDefinition, KeyBackupRooms } from "../../types/api/device_keys.ts";
 import { isJsonObject, parseObject } from "../../types/json.ts";
 import { type ExportedSession, type ImportedRoomKey, readSessionJson, sessionJson } from "../megolm/mod.ts";
-import type { MegolmSessionRef, ShownVersion } from "../../types/checks/room_keys.ts";
+import type { MegolmSessionRef, ShownVersion } from "../../types/identifiers.ts";
 import { encodeBase64 } from "../../types/base64.ts";
 
 /** The longest ciphertext, in characters of base64: a key takes a thousand. */

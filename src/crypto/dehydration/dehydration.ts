@@ -13,7 +13,7 @@
 
 import type { DehydratedDevice, DehydratedDeviceUpload } from "../../types/api/device_keys.ts";
 import type { ToDeviceEvent } from "../../types/events/event.ts";
-import { isReceivedUserId } from "../../types/identifiers.ts";
+import { isReceivedUserId, type MegolmSessionRef } from "../../types/identifiers.ts";
 import type { DeviceID } from "../../types/ids.ts";
 import { isJsonObject } from "../../types/json.ts";
 import { type KnownDevices, SenderDeviceKeys } from "../devices/mod.ts";
@@ -22,7 +22,6 @@ import type { CryptoContext } from "../context/context.ts";
 import { DAY_MS, type RecordKey, recordKey, RECORDS_A_STEP, type Transaction } from "../records/mod.ts";
 import type { OwnIdentity } from "../identity/identity.ts";
 import type { InboundSessions, UndecryptableEvents } from "../megolm/mod.ts";
-import type { MegolmSessionRef } from "../../types/checks/room_keys.ts";
 import { readOlmPayload, senderRefusal } from "../olm/olm.ts";
 import type { KeyRequests } from "../key_requests/key_requests.ts";
 import { RateLimit } from "../requests/requests.ts";

@@ -14,7 +14,7 @@
 import type { Logger } from "../../base/log.ts";
 import { culprits } from "../../base/runs.ts";
 import { EncryptionError } from "../../errors/encryption_error.ts";
-import type { MegolmSessionRef } from "../../types/checks/room_keys.ts";
+import type { MegolmSessionRef } from "../../types/identifiers.ts";
 import { VERIFICATION_PREFIX } from "../../types/content/encryption_content.ts";
 import { EncryptionAlgorithm, Membership } from "../../types/enums.ts";
 import {

@@ -29,7 +29,7 @@ import type { ImportedRoomKey, RecoveredEvent, SessionQuery } from "../megolm/mo
 import type { Transaction } from "../records/mod.ts";
 import type { WantedSecrets } from "../secret_requests/secret_requests.ts";
 import type { DehydratedDevice, DeviceKeys } from "../../types/api/device_keys.ts";
-import type { MegolmSessionRef, ShownVersion } from "../../types/checks/room_keys.ts";
+import type { MegolmSessionRef, ShownVersion } from "../../types/identifiers.ts";
 import type { DeviceID, UserID } from "../../types/ids.ts";
 import { type EngineParts, ownKeysOf } from "./engine_parts.ts";
 import { verificationSteps } from "./verification_steps.ts";

@@ -7,13 +7,12 @@
 
 import { EncryptionAlgorithm } from "../../types/enums.ts";
 import type { ToDeviceEvent } from "../../types/events/event.ts";
-import { isOpaqueId, isReceivedRoomId } from "../../types/identifiers.ts";
+import { isOpaqueId, isReceivedRoomId, type MegolmSessionRef } from "../../types/identifiers.ts";
 import type { DeviceID, UserID } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import type { CryptoDevice, DeviceLists } from "../devices/mod.ts";
 import { type CryptoContext, newTxn } from "../context/context.ts";
 import type { ExportedSession, InboundSessions } from "../megolm/mod.ts";
-import type { MegolmSessionRef } from "../../types/checks/room_keys.ts";
 import type { OlmChannels, OlmClaims } from "../olm/olm.ts";
 import { FairRecords, type Transaction } from "../records/mod.ts";
 import type { OutboundSessions } from "../sharing/mod.ts";

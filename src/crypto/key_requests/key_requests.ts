@@ -19,7 +19,7 @@ import {
   type RecoveredEvent,
   type UndecryptableEvents,
 } from "../megolm/mod.ts";
-import type { MegolmSessionRef } from "../../types/checks/room_keys.ts";
+import type { MegolmSessionRef } from "../../types/identifiers.ts";
 import { FairIndex, type RecordKey, recordKey, type Transaction } from "../records/mod.ts";
 import {
   asked,

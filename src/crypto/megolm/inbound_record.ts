@@ -10,7 +10,7 @@ import type { RoomID, UserID } from "../../types/ids.ts";
 import type { Credentials } from "../devices/mod.ts";
 import type { CryptoContext } from "../context/context.ts";
 import { type RecordKey, recordKey, type Transaction } from "../records/mod.ts";
-import type { MegolmSessionRef } from "../../types/checks/room_keys.ts";
+import type { MegolmSessionRef } from "../../types/identifiers.ts";
 import type { UnusedPlace } from "./unused_sessions.ts";
 import type { KeySource } from "../../types/events/encryption_info.ts";
 

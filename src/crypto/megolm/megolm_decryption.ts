@@ -25,7 +25,7 @@ import {
 import { inboundKey, type InboundRecord } from "./inbound_record.ts";
 import { type Delivery, ReplayLog, type SessionReplays } from "./replay_log.ts";
 import { accepts, type Attribution, isPastOnly, type SessionOwners } from "./session_owner.ts";
-import type { MegolmSessionRef } from "../../types/checks/room_keys.ts";
+import type { MegolmSessionRef } from "../../types/identifiers.ts";
 import type { WithheldLog } from "./withheld_log.ts";
 
 /** How much goes into vodozemac at once, in characters of base64; it takes 8 MiB. */

@@ -11,7 +11,7 @@
 
 import { type InboundGroupSession, VodozemacError } from "@greenroom/vodozemac-wasm";
 import { isKey, unpadded } from "../../types/base64.ts";
-import { type MegolmSessionRef, readSessionRef } from "../../types/checks/room_keys.ts";
+import { type MegolmSessionRef, readSessionRef } from "../../types/identifiers.ts";
 import type { MessageEvent, ToDeviceEvent } from "../../types/events/event.ts";
 import type { RoomID, UserID } from "../../types/ids.ts";
 import type { CryptoContext } from "../context/context.ts";

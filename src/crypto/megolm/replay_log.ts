@@ -11,7 +11,7 @@
 import type { MessageEvent } from "../../types/events/event.ts";
 import type { RoomID, UserID } from "../../types/ids.ts";
 import { type RecordKey, recordKey, type Transaction } from "../records/mod.ts";
-import type { MegolmSessionRef } from "../../types/checks/room_keys.ts";
+import type { MegolmSessionRef } from "../../types/identifiers.ts";
 
 /** Asks for events to be delivered to handlers, each once, however often the server shows them. */
 export interface Delivery {

@@ -22,7 +22,7 @@ import {
   type OwnerClaim,
   restored,
 } from "./inbound_record.ts";
-import { type MegolmSessionRef, readSessionRef } from "../../types/checks/room_keys.ts";
+import { type MegolmSessionRef, readSessionRef } from "../../types/identifiers.ts";
 import { isSigningKey } from "../encoding/encoding.ts";
 import type { CryptoContext } from "../context/context.ts";
 import type { Transaction } from "../records/mod.ts";

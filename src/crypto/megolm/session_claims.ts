@@ -21,7 +21,7 @@ import {
   type OwnerClaim,
   withClaims,
 } from "./inbound_record.ts";
-import type { MegolmSessionRef } from "../../types/checks/room_keys.ts";
+import type { MegolmSessionRef } from "../../types/identifiers.ts";
 import type { Evicted, UnusedPlace, UnusedSessions } from "./unused_sessions.ts";
 
 /** The claims of a user, and where they are. */

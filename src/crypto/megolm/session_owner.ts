@@ -24,7 +24,7 @@ import {
   withClaims,
 } from "./inbound_record.ts";
 import type { SessionClaims } from "./session_claims.ts";
-import type { MegolmSessionRef } from "../../types/checks/room_keys.ts";
+import type { MegolmSessionRef } from "../../types/identifiers.ts";
 
 const TRUST: Readonly<Record<DeviceTrust, SenderTrust>> = {
   "blacklisted": "unsigned-device",

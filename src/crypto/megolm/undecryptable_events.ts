@@ -11,7 +11,7 @@ import type { CryptoContext } from "../context/context.ts";
 import type { DecryptedEvent, Decryption, RecoveredEvent, UndecryptableEventRef } from "./decrypted.ts";
 import { FairIndex, type RecordKey, recordKey, type Transaction } from "../records/mod.ts";
 import type { Delivery } from "./replay_log.ts";
-import type { MegolmSessionRef } from "../../types/checks/room_keys.ts";
+import type { MegolmSessionRef } from "../../types/identifiers.ts";
 import type { Undecryptable } from "./encrypted_event.ts";
 
 /** The parts that it needs, and its limits. */

@@ -16,7 +16,7 @@ import {
   UNUSED_IN_ALL,
   UNUSED_OF_USER,
 } from "../records/mod.ts";
-import type { MegolmSessionRef } from "../../types/checks/room_keys.ts";
+import type { MegolmSessionRef } from "../../types/identifiers.ts";
 
 /** A claim of a user that has to be removed. */
 export interface Evicted extends MegolmSessionRef {

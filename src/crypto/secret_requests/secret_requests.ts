@@ -22,9 +22,8 @@
 
 import { elapsed } from "../../base/clock.ts";
 import { decodeBase64, encodeBase64 } from "../../types/base64.ts";
-import { readPublicKey, type ShownVersion } from "../../types/checks/room_keys.ts";
+import { isOpaqueId, readPublicKey, type ShownVersion } from "../../types/identifiers.ts";
 import type { ToDeviceEvent } from "../../types/events/event.ts";
-import { isOpaqueId } from "../../types/identifiers.ts";
 import type { DeviceID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
 import { BACKUP_SECRET, backupSecret, type KeyBackup } from "../backup/backup.ts";

@@ -7,7 +7,7 @@
 
 import type { DeviceID, RoomID, UserID } from "../../types/ids.ts";
 import type { CryptoDevice, UserIdentity } from "../devices/mod.ts";
-import type { MegolmSessionRef } from "../../types/checks/room_keys.ts";
+import type { MegolmSessionRef } from "../../types/identifiers.ts";
 import { type RecordKey, recordKey, type Transaction } from "../records/mod.ts";
 import type { NewRecipient, OutboundRecord, WithheldDevice } from "./outbound_record.ts";
 

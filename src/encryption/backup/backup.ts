@@ -9,7 +9,7 @@ import type { EngineRunner } from "../../actors/crypto/crypto.ts";
 import type { RequestOptions } from "../../api/http/mod.ts";
 import { Turns } from "../../base/runs.ts";
 import type { BackupState } from "../../crypto/backup/backup.ts";
-import { readSessionRef } from "../../types/checks/room_keys.ts";
+import { readSessionRef } from "../../types/identifiers.ts";
 import type { MessageEvent } from "../../types/events/event.ts";
 import type { KeyImportReport } from "../key_files.ts";
 import {

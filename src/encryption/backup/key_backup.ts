@@ -13,7 +13,7 @@ import type { KeyImportReport } from "../key_files.ts";
 import type { KeyBackupProblem } from "../../errors/encryption_error.ts";
 import { defineEvent } from "../../types/events/define_event.ts";
 import type { AllAPI } from "../../api/api.ts";
-import { readPublicKey } from "../../types/checks/room_keys.ts";
+import { readPublicKey } from "../../types/identifiers.ts";
 import { undefinedIfNotFound } from "../../errors/request_errcodes.ts";
 import type { KeyBackupVersion } from "../../types/api/device_keys.ts";
 

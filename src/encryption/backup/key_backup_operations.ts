@@ -18,7 +18,7 @@ import { undefinedIfNotFound } from "../../errors/request_errcodes.ts";
 import { KeyBackupError, type KeyBackupProblem } from "../../errors/encryption_error.ts";
 import { ServiceResponseError } from "../../errors/service_response_error.ts";
 import type { KeyBackupVersion } from "../../types/api/device_keys.ts";
-import type { MegolmSessionRef } from "../../types/checks/room_keys.ts";
+import type { MegolmSessionRef } from "../../types/identifiers.ts";
 import type { JsonObject } from "../../types/json.ts";
 import type { KeyImportReport } from "../key_files.ts";
 import {

@@ -102,7 +102,7 @@ export class AccountIdentity {
   /** Replaces the identity. */
   async reset(options: ResetIdentityOptions): Promise<VerificationReport> {
     return await this.#inTurn(async () => {
-      const { resetIdentity } = await import("./reset_identity.ts");
+      const { resetIdentity } = await import("./ensure_verified.ts");
       using call = await this.#call(this.#client.api);
       return await resetIdentity(call, options);
     });

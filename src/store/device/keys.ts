@@ -1,11 +1,21 @@
 /**
  * The keys of a device's records in a {@link Store}.
  *
+ * The records beside the state events, and who may do what in a room by its power levels.
+ *
+ * @see {@link https://spec.matrix.org/v1.16/client-server-api/#mroompower_levels | m.room.power_levels}
+ * @see {@link https://spec.matrix.org/v1.16/rooms/v12/ | Room version 12}
+ *
+ * Over 300 lines because each key stands beside the record that it names.
+ *
  * @module
  */
 
 import { platform } from "../../base/platform/mod.ts";
-import type { RoomID } from "../../types/ids.ts";
+import type { Membership } from "../../types/enums.ts";
+import type { StateEvent, StrippedStateEvent } from "../../types/events/event.ts";
+import type { EventID, FilterID, RoomID, SyncToken, UserID } from "../../types/ids.ts";
+import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import type { StoreKey } from "../base/mod.ts";
 
 /** The keys of one device: a store can contain many. */
@@ -206,4 +216,174 @@ const LOCAL_KINDS: ReadonlySet<string | undefined> = new Set(["owner", "lease", 
  */
 export function isLocal(path: StoreKey): boolean {
   return LOCAL_KINDS.has(path[0]);
+}
+
+/** A state event as it is stored: whole, or stripped in rooms that the user is not in. */
+export type StoredState = StateEvent | StrippedStateEvent;
+
+/** The position in the sync stream. */
+export interface SyncRecord {
+  /** The token up to which room state and keys are committed. */
+  readonly nextBatch?: SyncToken;
+  /** The token at the end of the very first response, until its handlers have settled. */
+  readonly first?: SyncToken;
+  /** The token up to which all handlers have settled. */
+  readonly handled?: SyncToken;
+  /**
+   * Why the responses after `nextBatch` may show what was delivered before. Absent: they do not.
+   */
+  readonly again?: CatchUp;
+  /**
+   * Whether encryption has stored its part of the response that comes after `nextBatch`: its events
+   * count as shown there, but have not been delivered. Absent: it has not.
+   */
+  readonly ahead?: true;
+  /** Present while the client syncs anew, since the server does not know the token any more. */
+  readonly anew?: Anew;
+  /** The events by which rooms became encrypted in what has not been handled: it may come again, with them. */
+  readonly began?: readonly EventID[];
+  /** How many processes in a row have ended without handling anything. */
+  readonly crashes?: number;
+  /** The events that were handled last. */
+  readonly shown?: ShownLogEnd;
+  /** The uploaded filter, and its definition. */
+  readonly filter?: { readonly id: FilterID; readonly definition: string };
+}
+
+/**
+ * The time in which a client receives what was received before: it has gone back to an earlier
+ * position. The server may divide it into responses in another way than then.
+ */
+export interface CatchUp {
+  /** The token up to which it was received then; absent: unknown. */
+  readonly until?: SyncToken;
+  /** When it began, in milliseconds since the epoch. */
+  readonly from: number;
+  /** Whether the application has moved the position. */
+  readonly moved?: true;
+}
+
+/** A sync that begins at the start once more, of a client that has handled events before. */
+interface Anew {
+  /** Where its response ends, if that was committed: what comes behind is as usual. */
+  readonly end?: SyncToken;
+}
+
+/** The end of the log of events that have been handled. */
+export interface ShownLogEnd {
+  /** The text since the last portion: it is stored with the position, which is written anyway. */
+  readonly text: string;
+  /** The number of the oldest portion that is kept. */
+  readonly from: number;
+  /** The number of the portion that the text will be. */
+  readonly to: number;
+}
+
+/**
+ * The latest events of a room: those in portions of the log from a number on come after them, but for what stands
+ * before an entry of the room without names.
+ */
+export type ShownRecord = readonly [to: number, shown: string];
+
+/** A room, beside its state. */
+export interface RoomRecord {
+  readonly roomId: RoomID;
+  /** The user's membership. */
+  readonly membership: Membership;
+  /** Whether all members are stored. */
+  readonly allMembers: boolean;
+  /**
+   * The content of the first `m.room.encryption` that was seen, which is final; `false`: the server
+   * says that there is none.
+   */
+  readonly encryption?: JsonObject | false;
+  /**
+   * The ID of that event, if it came with a sync: events before it in the timeline may be in clear.
+   */
+  readonly encryptedBy?: EventID;
+  /** The user's last own joins: events before them were history. */
+  readonly entries?: readonly EventID[];
+  /** The room's latest events in the very first response, if it was in that: see `ShownEvents`. */
+  readonly first?: string;
+  /**
+   * When the room was left, in milliseconds since the epoch, while state of it may be stored;
+   * absent for other rooms.
+   */
+  readonly leftAt?: number;
+}
+
+/** The state of a room that decides about power. */
+export interface RoomPower {
+  /** The content of `m.room.power_levels`; absent if the room certainly has none. */
+  readonly powerLevels?: JsonObject;
+  /** The `m.room.create` event; absent if it is unknown. */
+  readonly create?: { readonly sender: string; readonly content: JsonObject };
+}
+
+/** What a user may want to do. */
+export type PowerAction =
+  | "ban"
+  | "kick"
+  | "invite"
+  | "redact"
+  | {
+    /** Sends an event of this type. */ readonly event: string; /** As state. Default: false. */
+    readonly state?: boolean;
+  }
+  | { /** Notifies everybody of the room in this way, like `room`. */ readonly notify: string };
+
+/**
+ * The last room version whose create event names the creator in its content; later, its sender is.
+ */
+const LAST_NAMED_CREATOR = 10;
+/** The last room version in which creators have a level like others; later, they are above all. */
+const LAST_LEVELLED_CREATOR = 11;
+
+/** The level of a user: a number, or `Infinity` for a creator of a room of version 12 or later. */
+export function powerLevelOf(user: UserID, { powerLevels, create }: RoomPower): number {
+  if (create !== undefined && creatorsAreAboveAll(create.content)) {
+    const more = create.content.additional_creators;
+    if (create.sender === user || (Array.isArray(more) && more.includes(user))) return Infinity;
+  }
+  if (powerLevels === undefined) return create !== undefined && isCreator(user, create) ? 100 : 0;
+  const users = isJsonObject(powerLevels.users) ? powerLevels.users : {};
+  const own = Object.hasOwn(users, user) ? users[user] : undefined;
+  return level(own, level(powerLevels.users_default, 0));
+}
+
+export function requiredLevel(action: PowerAction, { powerLevels }: RoomPower): number {
+  const levels = powerLevels ?? {};
+  if (action === "invite") return level(levels.invite, 0);
+  if (typeof action === "string") return level(levels[action], 50);
+  if ("notify" in action) return level(entry(levels.notifications, action.notify), 50);
+  const otherwise = action.state ? level(levels.state_default, 50) : level(levels.events_default, 0);
+  return level(entry(levels.events, action.event), otherwise);
+}
+
+/** Returns whether a user's level is enough for an action. */
+export function hasPower(user: UserID, action: PowerAction, room: RoomPower): boolean {
+  return powerLevelOf(user, room) >= requiredLevel(action, room);
+}
+
+function creatorsAreAboveAll({ room_version }: JsonObject): boolean {
+  if (typeof room_version !== "string") return false;
+  return (/^\d+$/.test(room_version) && Number(room_version) > LAST_LEVELLED_CREATOR) ||
+    room_version.startsWith("org.matrix.hydra.");
+}
+
+function isCreator(user: UserID, { sender, content }: NonNullable<RoomPower["create"]>): boolean {
+  const { creator, room_version = "1" } = content;
+  const named = typeof creator === "string" && Number(room_version) <= LAST_NAMED_CREATOR;
+  return (named ? creator : sender) === user;
+}
+
+/** Own members only: a server can name any key, `constructor` too. */
+function entry(map: unknown, key: string): unknown {
+  return isJsonObject(map) && Object.hasOwn(map, key) ? map[key] : undefined;
+}
+
+/** Levels were strings at times, in the room versions up to 9. */
+function level(value: unknown, otherwise: number): number {
+  const number = typeof value === "string" && /^\s*-?\d+\s*$/.test(value) ? Number(value) : value;
+  return typeof number === "number" && Number.isSafeInteger(number) ? number : otherwise;
 }

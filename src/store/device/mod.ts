@@ -18,6 +18,9 @@ export {
 export {
   type CatchUp,
   hasPower,
+  isDeviceKey,
+  isLocal,
+  kindOf,
   type PowerAction,
   powerLevelOf,
   type RoomPower,
@@ -25,10 +28,10 @@ export {
   type ShownLogEnd,
   type ShownRecord,
   type StoredState,
+  StoreKeys,
   type SyncRecord,
-} from "./records.ts";
+} from "./keys.ts";
 export { DEFAULT_LEASE, type Holding, Lease, type LeaseOptions, MIN_LEASE } from "./lease.ts";
-export { isDeviceKey, isLocal, kindOf, StoreKeys } from "./keys.ts";
 export {
   assertNoSeal,
   assertNotSealed,

@@ -11,9 +11,8 @@ import { matchesGlob } from "../../types/push_rules.ts";
 import type { RoomID, UserID } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import { badJson, canonicalJson, Failure, forbidden, invalidParam, refused } from "../json/json.ts";
-import { flattenLevels, NAMED_LEVELS } from "./room_version.ts";
+import { type EventDraft, flattenLevels, NAMED_LEVELS } from "./room_event.ts";
 import type { Room } from "./room.ts";
-import type { EventDraft } from "./room_event.ts";
 
 /** Refuses the event unless the state of the room allows it. */
 export function checkEvent(room: Room, draft: EventDraft): void {

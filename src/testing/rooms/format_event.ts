@@ -14,8 +14,7 @@
 import type { UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
 import type { Room } from "./room.ts";
-import { membershipOf, type RoomEvent } from "./room_event.ts";
-import { redactedId } from "./room_version.ts";
+import { membershipOf, redactedId, type RoomEvent } from "./room_event.ts";
 
 /** For whom events are formatted. */
 export interface Viewer {

@@ -27,19 +27,17 @@ export {
 } from "./format_event.ts";
 export {
   DEFAULT_ROOM_VERSION,
-  PowerLevels,
-  redactedContent,
-  redactedId,
-  ROOM_VERSIONS,
-  type RoomVersion,
-} from "./room_version.ts";
-export { receiptContent, Room } from "./room.ts";
-export {
   type EventDraft,
   firstAfter,
   membershipOf,
   paginate,
+  PowerLevels,
+  redactedContent,
+  redactedId,
   type Relation,
   relationOf,
+  ROOM_VERSIONS,
   type RoomEvent,
+  type RoomVersion,
 } from "./room_event.ts";
+export { receiptContent, Room } from "./room.ts";

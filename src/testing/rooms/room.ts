@@ -9,8 +9,14 @@
 import type { EventID, RoomID, UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
 import { stringAt } from "../json/json.ts";
-import { PowerLevels, type RoomVersion } from "./room_version.ts";
-import { firstAfter, membershipOf, Relations, type RoomEvent } from "./room_event.ts";
+import {
+  firstAfter,
+  membershipOf,
+  PowerLevels,
+  Relations,
+  type RoomEvent,
+  type RoomVersion,
+} from "./room_event.ts";
 
 export class Room {
   readonly id: RoomID;

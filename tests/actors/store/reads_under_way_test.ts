@@ -1,6 +1,6 @@
 import { type StateUpdates, UPDATES } from "../../../src/actors/store/mod.ts";
 import { assert, assertEquals, assertFalse, assertRejects } from "@std/assert";
-import type { StoredState } from "../../../src/store/device/records.ts";
+import type { StoredState } from "../../../src/store/device/keys.ts";
 import type { MessageEvent } from "../../../src/types/events/event.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
 import { member, ROOM, state } from "../support/events.ts";

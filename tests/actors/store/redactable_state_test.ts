@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { MemoryRoomState } from "../../../src/actors/store/room_state.ts";
 import { RedactableState } from "../../../src/actors/store/redactable_state.ts";
-import type { StoredState } from "../../../src/store/device/records.ts";
+import type { StoredState } from "../../../src/store/device/keys.ts";
 import type { RoomID } from "../../../src/types/ids.ts";
 import { grownBy } from "../../support/growth.ts";
 import { message, state } from "../support/events.ts";

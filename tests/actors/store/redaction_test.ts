@@ -4,7 +4,7 @@ import { spawnStore } from "../../../src/actors/store/store_actor.ts";
 import type { SyncChange } from "../../../src/actors/store/store_protocol.ts";
 import { MemoryStore } from "../../../src/store/base/mod.ts";
 import type { RoomID } from "../../../src/types/ids.ts";
-import type { StoredState } from "../../../src/store/device/records.ts";
+import type { StoredState } from "../../../src/store/device/keys.ts";
 import type { MessageEvent } from "../../../src/types/events/event.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
 import { message, state } from "../support/events.ts";

@@ -3,7 +3,7 @@ import { spawnStore } from "../../../src/actors/store/store_actor.ts";
 import type { Membership } from "../../../src/types/enums.ts";
 import type { RoomChange } from "../../../src/actors/store/store_protocol.ts";
 import { MemoryStore, type StoreMutation } from "../../../src/store/base/mod.ts";
-import type { StoredState } from "../../../src/store/device/records.ts";
+import type { StoredState } from "../../../src/store/device/keys.ts";
 import { TestClock } from "../../../src/testing/mod.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
 import { complaintsIn, recordingLogger } from "../kernel/support.ts";

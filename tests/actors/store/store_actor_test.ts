@@ -3,7 +3,7 @@ import type { Actor } from "../../../src/actors/kernel/actor.ts";
 import { ActorError } from "../../../src/actors/kernel/supervisor.ts";
 import { spawnStore, type StoreHandlers } from "../../../src/actors/store/store_actor.ts";
 import type { FormerRooms, RoomChange, SyncChange } from "../../../src/actors/store/store_protocol.ts";
-import type { StoredState } from "../../../src/store/device/records.ts";
+import type { StoredState } from "../../../src/store/device/keys.ts";
 import type { RoomID } from "../../../src/types/ids.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
 import { recordingLogger } from "../kernel/support.ts";

@@ -3,7 +3,7 @@ import { ActorError } from "../../../src/actors/kernel/supervisor.ts";
 import { spawnStore } from "../../../src/actors/store/store_actor.ts";
 import type { CommittedSync, RoomChange, SyncChange } from "../../../src/actors/store/store_protocol.ts";
 import { StoreError } from "../../../src/errors/store_error.ts";
-import type { StoredState } from "../../../src/store/device/records.ts";
+import type { StoredState } from "../../../src/store/device/keys.ts";
 import { TestClock } from "../../../src/testing/mod.ts";
 import type { RoomID } from "../../../src/types/ids.ts";
 import { recordingLogger, rejectionOf } from "../kernel/support.ts";

@@ -2,7 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import { MemoryRoomState } from "../../../src/actors/store/room_state.ts";
 import { spawnStore } from "../../../src/actors/store/store_actor.ts";
 import type { FormerRooms, RoomChange } from "../../../src/actors/store/store_protocol.ts";
-import type { StoredState } from "../../../src/store/device/records.ts";
+import type { StoredState } from "../../../src/store/device/keys.ts";
 import { TestClock } from "../../../src/testing/mod.ts";
 import type { RoomID } from "../../../src/types/ids.ts";
 import type { JsonObject } from "../../../src/types/json.ts";

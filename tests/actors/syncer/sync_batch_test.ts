@@ -3,7 +3,7 @@ import { syncBatch, type SyncContext } from "../../../src/actors/syncer/sync_bat
 import type { CommittedSync, FormerRoom, RoomBatch } from "../../../src/actors/store/store_protocol.ts";
 import { takeApart } from "../../../src/actors/syncer/sync_parts.ts";
 import { DecryptionError } from "../../../src/errors/encryption_error.ts";
-import type { StoredState } from "../../../src/store/device/records.ts";
+import type { StoredState } from "../../../src/store/device/keys.ts";
 import type { Membership } from "../../../src/types/enums.ts";
 import { type MatrixEvent, type MessageEvent, SyncStream } from "../../../src/types/events/event.ts";
 import type { JsonObject } from "../../../src/types/json.ts";

@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { newAuthData, readPublicKey } from "../../../src/types/checks/room_keys.ts";
+import { newAuthData, readPublicKey } from "../../../src/types/identifiers.ts";
 import { backupSecret } from "../../../src/crypto/backup/session_data.ts";
 import { readKeySecret } from "../../../src/crypto/secrets/secrets.ts";
 import { verifySignedJson } from "../../../src/crypto/encoding/encoding.ts";

@@ -1,7 +1,7 @@
 /** A device that asks for keys and is asked. */
 
 import type { CryptoDevice, DeviceTrust } from "../../../src/crypto/devices/user_record.ts";
-import type { MegolmSessionRef } from "../../../src/types/checks/room_keys.ts";
+import type { MegolmSessionRef } from "../../../src/types/identifiers.ts";
 import { KeyRequests, type KeyRequestsOptions } from "../../../src/crypto/key_requests/key_requests.ts";
 import { Outbox, type OutboxEntry } from "../../../src/crypto/requests/requests.ts";
 import type { MessageEvent } from "../../../src/types/events/event.ts";

@@ -5,7 +5,7 @@ import {
   powerLevelOf,
   requiredLevel,
   type RoomPower,
-} from "../../../src/store/device/records.ts";
+} from "../../../src/store/device/keys.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
 
 const CREATOR = "@creator:a";

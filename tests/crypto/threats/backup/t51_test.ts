@@ -7,7 +7,7 @@
  */
 
 import { assert, assertEquals } from "@std/assert";
-import { BACKUP_ALGORITHM, newAuthData } from "../../../../src/types/checks/room_keys.ts";
+import { BACKUP_ALGORITHM, newAuthData } from "../../../../src/types/identifiers.ts";
 import type { JsonObject } from "../../../../src/types/json.ts";
 import { backedUp, NEW, stage, withSessions } from "../../backup/stage.ts";
 import { testContext } from "../../support/context.ts";

@@ -1,7 +1,7 @@
 /** Requests for secrets in the name of a device that must not have them. */
 
 import { assert, assertEquals } from "@std/assert";
-import { BACKUP_ALGORITHM } from "../../../../src/types/checks/room_keys.ts";
+import { BACKUP_ALGORITHM } from "../../../../src/types/identifiers.ts";
 import { SyncStream, type ToDeviceEvent } from "../../../../src/types/events/event.ts";
 import type { UserID } from "../../../../src/types/ids.ts";
 import { RawDevice } from "../../engine/raw_device.ts";

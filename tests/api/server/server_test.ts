@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { accountModerationAPI } from "../../../src/api/server/account_moderation.ts";
+import { accountModerationAPI } from "../../../src/api/server/server.ts";
 import { ForbiddenError } from "../../../src/errors/request_errcodes.ts";
 import { ValueError } from "../../../src/errors/matrix_error.ts";
 import { UnsupportedFeatureError } from "../../../src/errors/service_response_error.ts";

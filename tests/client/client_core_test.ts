@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { ActorError, ActorStoppedError } from "../../src/actors/kernel/supervisor.ts";
-import { Housekeeping } from "../../src/client/housekeeping.ts";
+import { Housekeeping } from "../../src/client/client_core.ts";
 import type { StoreMutation } from "../../src/store/base/store.ts";
 import { recordingLogger } from "../actors/kernel/support.ts";
 import { answeredBy } from "../support/answered_by.ts";
