@@ -7,8 +7,8 @@
 import { homeserverAddress } from "../api/server/server.ts";
 import { checkOptions, type OptionNames } from "../errors/known_names.ts";
 import { Client, type ClientOptions, type Store, ValueError } from "../../mod.ts";
-import type { MemberEvent, WriteInstead } from "../../types.ts";
-import type { AccessOptions, InviteLimit, RateLimit } from "./policy/policy.ts";
+import type { WriteInstead } from "../../types.ts";
+import type { AccessOptions, AutoJoin, InviteLimit, RateLimit } from "./policy/policy.ts";
 
 /** What a bot can run in, in place of a client of its own: an application service. */
 export interface BotHost {
@@ -46,13 +46,14 @@ export interface BotBehaviour extends AccessOptions {
    */
   saysFailures?: boolean;
   /**
-   * Whether to accept invitations: of all who are heard, of none, or as a function says. Who has
+   * Whether to accept invitations: of all who are heard, of none, of the users on a list, which may be patterns
+   * like `@*:example.org`, or as a function says. Who has
    * invited is remembered: {@linkcode Bot.inviter}. An invitation is tried again, also after a restart
    * with a store, until the bot has joined, it was withdrawn, or it is refused for good: while the homeserver is
    * away or limits joins for up to 30 days, and for five minutes if it refuses (403, 404), since an invitation
    * may come over federation before what it needs. How many are taken, `inviteLimit` says. Default: true.
    */
-  autoJoin?: boolean | ((invite: MemberEvent) => boolean | Promise<boolean>);
+  autoJoin?: AutoJoin;
   /**
    * How many updates of one user are handled that were sent within a time; more are ignored. What
    * counts is when a message was sent, not when it comes: what was said slowly while the bot was

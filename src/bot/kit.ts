@@ -14,7 +14,7 @@ import { Reminders, Timers } from "./timers/timers.ts";
 
 type Behaviour = Pick<
   BotBehaviour,
-  "autoJoin" | "encryptedOnly" | "help" | "rateLimit" | "saysFailures" | "unknownCommands"
+  "encryptedOnly" | "help" | "rateLimit" | "saysFailures" | "unknownCommands"
 >;
 
 /** What the functions of one bot share: they are made with it, and it with nothing of theirs. */
@@ -52,9 +52,9 @@ export class Kit {
       throw new ValueError('Cannot make a bot: prefix must be a text without spaces, like "!"');
     }
     [this.client, this.prefix, this.msgtype] = [client, prefix, msgtype];
-    const { autoJoin, encryptedOnly, help, rateLimit, saysFailures, unknownCommands } = behaviour;
+    const { encryptedOnly, help, rateLimit, saysFailures, unknownCommands } = behaviour;
     // A copy: contexts show it when they are inspected, and the options may hold credentials.
-    this.behaviour = { autoJoin, encryptedOnly, help, rateLimit, saysFailures, unknownCommands };
+    this.behaviour = { encryptedOnly, help, rateLimit, saysFailures, unknownCommands };
     this.signal = signal;
     this.access = new Access(client, behaviour);
     reportUnread(client, this.access, signal);

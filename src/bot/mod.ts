@@ -105,7 +105,7 @@ export {
   type ImageOptions,
   type MediaOptions,
   type MenuOptions,
-  type MessageFile,
+  type MessageMedia,
   type NamedReminder,
   type Reaction,
   type ReminderDelay,
@@ -197,7 +197,7 @@ export {
   stripReplyFallback,
   withoutName,
 } from "./text/mod.ts";
-export type { AccessOptions, Admins, InviteLimit, Inviter, RateLimit } from "./policy/policy.ts";
+export type { AccessOptions, Admins, AutoJoin, InviteLimit, Inviter, RateLimit } from "./policy/policy.ts";
 export { defineSession, type SessionDefinition, type SessionKey, type SessionScope } from "../../mod.ts";
 
 endOwnCode(() => callSite());

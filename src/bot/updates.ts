@@ -340,13 +340,12 @@ export class Updates {
   }
 
   async #invited(event: Invitation, context: HandlerContext): Promise<void> {
-    const { access, behaviour: { autoJoin = true }, invitations } = this.#kit;
+    const { access, invitations } = this.#kit;
     const { room_id: room, sender } = event;
     if (!access.hears(sender) || !access.hearsIn(room)) return;
     const turn = invitations.turnOf(sender);
     if (turn === undefined) return;
-    const joins = typeof autoJoin === "function" ? await autoJoin(event) : autoJoin;
-    if (!joins || await invitations.accept(event, turn, context)) {
+    if (!await access.accepts(event) || await invitations.accept(event, turn, context)) {
       await this.#update("INVITE", event, context);
     }
   }

@@ -1,5 +1,6 @@
-import { assert, assertEquals } from "@std/assert";
-import type { Bot, BotOptions } from "@greenroom/matrix/bot";
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import { ValueError } from "@greenroom/matrix";
+import { Bot, type BotOptions } from "@greenroom/matrix/bot";
 import type { BotTester, FaultRule } from "@greenroom/matrix/testing";
 import type { RoomID } from "@greenroom/matrix/types";
 import { trying } from "./support.ts";
@@ -191,6 +192,20 @@ Deno.test("autoJoin decides about the bot's own invitations, and about nobody el
   assertEquals(membership(tester, room), "join");
   assertEquals(membership(tester, room_id as RoomID), "invite");
   assertEquals(asked, [`@alice:localhost ${tester.mxid}`, `@bob:localhost ${tester.mxid}`]);
+});
+
+Deno.test("autoJoin may be a list of users and patterns, and nothing else that is no user", async () => {
+  await using tester = polite({ autoJoin: ["@alice:localhost", "@*:example.org"] });
+  await tester.start();
+  const room = await invited(tester);
+  const { room_id } = await tester.request("bob", "POST", "/createRoom", { invite: [tester.mxid] });
+  await tester.settle();
+  assertEquals(membership(tester, room), "join");
+  assertEquals(membership(tester, room_id as RoomID), "invite");
+  for (const autoJoin of [["alice"], "@alice:localhost"]) {
+    const options = { baseUrl: "https://example.org", accessToken: "t", autoJoin: autoJoin as string[] };
+    assertThrows(() => new Bot(options), ValueError, "Cannot make a bot: autoJoin");
+  }
 });
 
 Deno.test("A bot joins once for each invitation, and for nothing else that becomes of its membership", async () => {

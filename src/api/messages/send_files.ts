@@ -25,7 +25,7 @@ import type {
 import type { Mentions, RelatesTo, RoomMessageContent } from "../../types/content/message_content.ts";
 import { MessageType, RelationType } from "../../types/enums.ts";
 import { checkIdentifier } from "../../types/identifiers.ts";
-import type { ContentURI, EventID, RoomID } from "../../types/ids.ts";
+import type { ContentURI, EventID, RoomID, UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
 import { calledAs, identified, isToldByContent, type MediaData, type OnProgress } from "../http/mod.ts";
 import { checkAttachment, discard, type FilePlacing, placeFiles } from "./media_attachment.ts";
@@ -255,8 +255,11 @@ export interface ReplyPlace {
 
 /** Options of all operations that send what people see. */
 export interface PlacedSendOptions extends SendOptions, ReplyPlace {
-  /** Whom the message notifies. Default: it says nothing of that, and clients go by the names in it. */
-  mentions?: Mentions;
+  /**
+   * Whom the message notifies: users, and `"room"` for all; or what `m.mentions` has. Default: it says nothing of
+   * that, and clients go by the names in it.
+   */
+  mentions?: Mentions | readonly (UserID | "room")[];
   /**
    * How the message relates to another event, in all that `replyTo` and `thread` can't say. Default: not at
    * all.
@@ -304,7 +307,23 @@ export function addressing(
     throw new ValueError("Cannot send a message: give relatesTo, or replyTo and thread, not both");
   }
   const relation = relatesTo ?? place;
-  return { ...(mentions && { "m.mentions": mentions }), ...(relation && { "m.relates_to": relation }) };
+  return {
+    ...(mentions && { "m.mentions": isList(mentions) ? mentionsOf(mentions) : mentions }),
+    ...(relation && { "m.relates_to": relation }),
+  };
+}
+
+function isList(mentions: Mentions | readonly string[]): mentions is readonly string[] {
+  return Array.isArray(mentions);
+}
+
+function mentionsOf(names: readonly string[]): Mentions {
+  const users = names.filter((name) => name !== "room");
+  for (const user of users) checkIdentifier("userId", user);
+  return {
+    ...(users.length > 0 && { user_ids: users as UserID[] }),
+    ...(users.length < names.length && { room: true }),
+  };
 }
 
 /** The part of a content that has its text as HTML; empty: there is none. */

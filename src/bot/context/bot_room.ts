@@ -6,7 +6,7 @@
  * @module
  */
 
-import { toUserId } from "../../../mod.ts";
+import { isEventId, NotFoundError, toUserId, ValueError } from "../../../mod.ts";
 import type { EventID, RoomID } from "../../../types.ts";
 import { hintAt, type Hints } from "../../errors/hints.ts";
 import type { Kit } from "../kit.ts";
@@ -179,6 +179,66 @@ export abstract class BotRoom extends RoomMedia {
     );
     if (this.scene !== undefined) this.scene.name = name || undefined;
     return id;
+  }
+
+  /**
+   * Pins a message, as clients show it above the room. Of two processes that change the pins at the same moment,
+   * the later one wins.
+   *
+   * @param eventId The message.
+   * @throws {ValueError} If it is no event ID.
+   * @throws {MatrixRequestError} If the homeserver refuses, as a `ForbiddenError` if the bot's power level is too low.
+   *
+   * @example
+   * ```ts
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command("rules <text...>", { minPowerLevel: 50 }, async (c) => {
+   *   await c.pin(await c.send(c.args.text));
+   * });
+   * ```
+   */
+  async pin(eventId: EventID): Promise<void> {
+    await this.#changePins(eventId, "pin");
+  }
+
+  /**
+   * Takes a message out of those that are pinned.
+   *
+   * @param eventId The message.
+   * @throws {ValueError} If it is no event ID.
+   * @throws {MatrixRequestError} If the homeserver refuses, as a `ForbiddenError` if the bot's power level is too low.
+   *
+   * @example
+   * ```ts
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command("unpin", { minPowerLevel: 50 }, async (c) => { // as a reply to what is pinned
+   *   if (c.replyTo !== undefined) await c.unpin(c.replyTo);
+   * });
+   * ```
+   */
+  async unpin(eventId: EventID): Promise<void> {
+    await this.#changePins(eventId, "unpin");
+  }
+
+  async #changePins(eventId: EventID, action: "pin" | "unpin"): Promise<void> {
+    if (!isEventId(eventId)) throw new ValueError(`Cannot ${action} a message: ${eventId} is no event ID`);
+    const { client } = this.kit;
+    await this.within((run) =>
+      run.act(action, async () => {
+        const content = await client.getStateEvent(this.roomId, "m.room.pinned_events").catch((error) => {
+          if (error instanceof NotFoundError) return undefined;
+          throw error;
+        });
+        const before = Array.isArray(content?.pinned) ? content.pinned : [];
+        if (before.includes(eventId) === (action === "pin")) return;
+        const pinned = action === "pin" ? [...before, eventId] : before.filter((each) => each !== eventId);
+        await client.sendStateEvent(this.roomId, "m.room.pinned_events", { pinned });
+      })
+    );
   }
 
   /** @internal What the room and the user are called; undefined: it was not read. */

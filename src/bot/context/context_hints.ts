@@ -4,10 +4,6 @@
  * @module
  */
 
-/** What is replaced whole is read first. */
-const READ_FIRST = "after client.stateStore.getState()";
-const PINNED =
-  `client.sendStateEvent(roomId, "m.room.pinned_events", { pinned: [...old] }), ${READ_FIRST}` as const;
 const COUNT = "(await c.room.getMembers()).size";
 
 /** Of a room, in a context or not, by the name elsewhere. */
@@ -31,8 +27,6 @@ export const ROOM_HINTS = {
   editMessage: "edit(eventId, text)",
   deleteMessage: "redact(eventId)",
   redactEvent: "redact(eventId)",
-  pin: PINNED,
-  unpin: PINNED,
   mute: "room.setPowerLevel(userId, -1), of a context",
   setAvatar: 'client.sendStateEvent(roomId, "m.room.avatar", { url })',
 } as const;
@@ -107,8 +101,8 @@ export const EVENT_HINTS = {
   getMembers: "c.room.getMembers()",
   setPowerLevel: "c.room.setPowerLevel(userId, level)",
   enableEncryption: "c.room.enableEncryption()",
-  media: "await c.download()",
-  attachments: "await c.download()",
+  file: "c.media, and await c.download()",
+  attachments: "c.media, and await c.download()",
   withTyping: "c.typing(() => work())",
   waitFor: "c.wait({ filter, accept })",
   waitForReaction: 'c.wait({ filter: "reaction", accept }), or c.menu(question, choices)',

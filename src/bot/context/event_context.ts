@@ -22,7 +22,7 @@ import { type Command, usageOf } from "../commands/commands.ts";
 import type { Kit } from "../kit.ts";
 import { checkQueries, fullQuery, type Query, type Run, type Scene, type Update } from "../run/mod.ts";
 import { EVENT_HINTS } from "./context_hints.ts";
-import { fileOf, type MessageFile, type Reaction, reactionOf } from "../text/mod.ts";
+import { mediaOf, type MessageMedia, type Reaction, reactionOf } from "../text/mod.ts";
 import { CALL, COMMAND, type Found, mentionedIn, SAY_FAILED } from "./event_parts.ts";
 import { RoomContext } from "./room_context.ts";
 import type { WriteOptions } from "./writing.ts";
@@ -102,8 +102,8 @@ export class EventContext<E extends MatrixEvent = MatrixEvent, Arguments = unkno
   }
 
   /**
-   * What a message says of its file, before `c.download()`; undefined if it has none. All of it is the sender's
-   * word: a name may have slashes in it, and the size be wrong.
+   * The image, video, audio or other file of the message, which {@linkcode Context.download} fetches; undefined if
+   * it has none. All of it is the sender's word: a name may have slashes in it, and the size be wrong.
    *
    * @example
    * ```ts
@@ -111,12 +111,12 @@ export class EventContext<E extends MatrixEvent = MatrixEvent, Arguments = unkno
    *
    * const plugin = new Composer();
    * plugin.on(["file", "image"], async (c) => {
-   *   await c.reply(`${c.file?.name}: ${c.file?.size ?? "?"} bytes of ${c.file?.mimeType}`, { format: "plain" });
+   *   await c.reply(`${c.media.filename}: ${c.media.size ?? "?"} bytes of ${c.media.mimeType}`, { format: "plain" });
    * });
    * ```
    */
-  get file(): MessageFile | undefined {
-    return fileOf(this.event.content);
+  get media(): MessageMedia | undefined {
+    return mediaOf(this.event.content);
   }
 
   /** The users whom the message mentions, as its sender's client says; none where it does not say. */

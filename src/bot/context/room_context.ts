@@ -740,6 +740,45 @@ export interface RoomContext {
   setName(name: string): Promise<EventID>;
 
   /**
+   * Pins a message, as clients show it above the room. Of two processes that change the pins at the same moment,
+   * the later one wins.
+   *
+   * @param eventId The message.
+   * @throws {ValueError} If it is no event ID.
+   * @throws {MatrixRequestError} If the homeserver refuses, as a `ForbiddenError` if the bot's power level is too low.
+   *
+   * @example
+   * ```ts ignore
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command("rules <text...>", { minPowerLevel: 50 }, async (c) => {
+   *   await c.pin(await c.send(c.args.text));
+   * });
+   * ```
+   */
+  pin(eventId: EventID): Promise<void>;
+
+  /**
+   * Takes a message out of those that are pinned.
+   *
+   * @param eventId The message.
+   * @throws {ValueError} If it is no event ID.
+   * @throws {MatrixRequestError} If the homeserver refuses, as a `ForbiddenError` if the bot's power level is too low.
+   *
+   * @example
+   * ```ts ignore
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command("unpin", { minPowerLevel: 50 }, async (c) => { // as a reply to what is pinned
+   *   if (c.replyTo !== undefined) await c.unpin(c.replyTo);
+   * });
+   * ```
+   */
+  unpin(eventId: EventID): Promise<void>;
+
+  /**
    * Sends an image, with its size, a smaller version and a blurred one, as far as they can be made.
    *
    * @param data The image: PNG, JPEG, GIF or WebP.

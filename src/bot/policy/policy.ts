@@ -5,7 +5,7 @@
  */
 
 import { type Client, encryptionOf, ValueError } from "../../../mod.ts";
-import type { EncryptionInfo, MatrixEvent, RoomID, SenderInfo, UserID } from "../../../types.ts";
+import type { EncryptionInfo, MatrixEvent, MemberEvent, RoomID, SenderInfo, UserID } from "../../../types.ts";
 import { checkOptions } from "../../errors/known_names.ts";
 import { type Glob, readGlob } from "../text/mod.ts";
 
@@ -44,6 +44,9 @@ export interface AccessOptions {
   encryptedOnly?: boolean;
 }
 
+/** Whose invitations are accepted: `true` those of all who are heard, a list those of its users and patterns. */
+export type AutoJoin = boolean | readonly string[] | ((invite: MemberEvent) => boolean | Promise<boolean>);
+
 /** What user IDs can match: one as it is, or with `*` and `?`. */
 const PATTERN = /^(?:@[^:*?]*:.+|@[^*?\n]*[*?].*|[*?].*)$/;
 
@@ -53,17 +56,21 @@ export class Access {
   readonly #options: AccessOptions;
   readonly #allow: readonly Glob[] | undefined;
   readonly #deny: readonly Glob[];
+  readonly #autoJoin: boolean | readonly Glob[] | Extract<AutoJoin, (invite: MemberEvent) => unknown>;
 
   /**
    * @param client Knows the rooms.
    * @param options Whom it hears.
    * @throws {ValueError} If a pattern or the admins can't be used.
    */
-  constructor(client: Client, options: AccessOptions) {
+  constructor(client: Client, options: AccessOptions & { readonly autoJoin?: AutoJoin }) {
     this.#client = client;
     this.#options = options;
     this.#allow = options.allow && globsOf("allow", options.allow);
     this.#deny = globsOf("deny", options.deny ?? []);
+    const { autoJoin = true } = options;
+    const isList = typeof autoJoin !== "boolean" && typeof autoJoin !== "function";
+    this.#autoJoin = isList ? globsOf("autoJoin", autoJoin) : autoJoin;
     checkAdmins(options.admins ?? []);
     for (const room of options.rooms ?? []) {
       if (typeof room !== "string" || !room.startsWith("!")) {
@@ -84,6 +91,13 @@ export class Access {
       return true;
     }
     return isSendersWord({ event, encryption: encryptionOf(event) });
+  }
+
+  /** Returns whether an invitation is accepted without a function of the bot. */
+  async accepts(invite: MemberEvent): Promise<boolean> {
+    const joins = this.#autoJoin;
+    if (typeof joins === "function") return await joins(invite);
+    return typeof joins === "boolean" ? joins : joins.some((pattern) => pattern.matches(invite.sender));
   }
 
   hearsIn(room: RoomID): boolean {

@@ -28,11 +28,11 @@ export {
   withoutName,
 } from "./mention.ts";
 export {
-  fileOf,
   isObject,
   lacksPart,
+  mediaOf,
   memberOf,
-  type MessageFile,
+  type MessageMedia,
   type Reaction,
   reactionOf,
   type ReadText,

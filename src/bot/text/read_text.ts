@@ -145,14 +145,24 @@ export interface Reaction {
   readonly eventId: EventID;
 }
 
-/** The file of a message, as {@linkcode Context.file} has it. */
-export interface MessageFile {
-  /** Its name; the text of the message if it has no name of its own. */
-  readonly name: string;
-  /** Its media type; undefined if the sender does not say. */
+/** The image, video, audio or other file of a message, as {@linkcode Context.media} has it: what its sender says. */
+export interface MessageMedia {
+  /** The name of the file; the text of the message if it has no name of its own. */
+  readonly filename: string;
+  /** The text beside it; undefined if there is none. */
+  readonly caption: string | undefined;
+  /** Its media type, like `image/png`. */
   readonly mimeType: string | undefined;
-  /** Its size in bytes; undefined if the sender does not say. */
+  /** Its size in bytes. */
   readonly size: number | undefined;
+  /** The width of an image or a video, in pixels. */
+  readonly width: number | undefined;
+  /** Its height, in pixels. */
+  readonly height: number | undefined;
+  /** How long a video or audio is, in milliseconds. */
+  readonly duration: number | undefined;
+  /** Whether the file is encrypted. */
+  readonly isEncrypted: boolean;
 }
 
 /** Reads what the content of a reaction says; undefined if it is none. */
@@ -162,23 +172,32 @@ export function reactionOf(content: object): Reaction | undefined {
   return key === undefined || !isEventId(eventId) ? undefined : { key, eventId };
 }
 
-/** Reads what the content of a message says of its file; undefined if it has none. */
-export function fileOf(content: object): MessageFile | undefined {
+/** Reads what the content of a message says of its image or other file; undefined if it has none. */
+export function mediaOf(content: object): MessageMedia | undefined {
   const { url, file, filename, body, info } = content as Partial<Record<string, unknown>>;
   if (file === undefined && url === undefined) return undefined;
-  const size = memberOf(info, "size");
+  const [name, text] = [textOf(filename), textOf(body)];
+  const number = (member: string) => {
+    const value = memberOf(info, member);
+    return typeof value === "number" ? value : undefined;
+  };
   return {
-    name: textOf(filename) ?? textOf(body) ?? "",
+    filename: name ?? text ?? "",
+    caption: name === undefined || name === text ? undefined : text,
     mimeType: textOf(memberOf(info, "mimetype")),
-    size: typeof size === "number" ? size : undefined,
+    size: number("size"),
+    width: number("w"),
+    height: number("h"),
+    duration: number("duration"),
+    isEncrypted: file !== undefined,
   };
 }
 
 const PARTS: ReadonlyMap<unknown, (content: object) => unknown> = new Map<
   unknown,
-  typeof fileOf | typeof reactionOf
+  typeof mediaOf | typeof reactionOf
 >([
-  ...["m.image", "m.file", "m.audio", "m.video", "m.sticker"].map((kind) => [kind, fileOf] as const),
+  ...["m.image", "m.file", "m.audio", "m.video", "m.sticker"].map((kind) => [kind, mediaOf] as const),
   ["m.reaction", reactionOf],
 ]);
 

@@ -113,6 +113,26 @@ Deno.test("sendText() answers, goes into a thread and notifies as its options sa
   assertEquals(sent.length, all);
 });
 
+Deno.test("mentions may be a list of users, with room for all, as in the bot kit", async () => {
+  const { api, last } = helpers();
+  await api.sendText("!room", "Go", { mentions: ["@alice:b.org", "room"] });
+  assertEquals(last(), {
+    msgtype: "m.text",
+    body: "Go",
+    "m.mentions": { user_ids: ["@alice:b.org"], room: true },
+  });
+  await api.sendFile("!room", url, { mentions: [] });
+  assertEquals(last(), { msgtype: "m.file", body: "file", "m.mentions": {}, url });
+  await api.edit("!room", "$old", "Went", { mentions: ["@alice:b.org"] });
+  const { "m.new_content": changed } = last() as RoomMessageContent & { "m.new_content"?: object };
+  assertEquals(changed, { msgtype: "m.text", body: "Went", "m.mentions": { user_ids: ["@alice:b.org"] } });
+  await assertRejects(
+    () => api.sendText("!room", "Go", { mentions: ["alice" as "room"] }),
+    ValueError,
+    'Cannot use "alice" as userId',
+  );
+});
+
 Deno.test("Files, images and stickers answer, go into a thread and notify as text does", async () => {
   const { api, last } = helpers();
   const mentions = { user_ids: ["@alice:b.org" as const] };

@@ -50,6 +50,22 @@ Deno.test("c.room.enableEncryption() encrypts the room, which c.room says at onc
   assertEquals(room.view().state("m.room.encryption"), { algorithm: "m.megolm.v1.aes-sha2" });
 });
 
+Deno.test("c.room.pin() and unpin() change the pinned messages, and no more than they have to", async () => {
+  const { tester: own, room } = await moderated(async (c) => {
+    for (const eventId of ["$a", "$b", "$a"] as const) await c.room.pin(eventId);
+    await c.unpin("$a");
+    await c.unpin("$gone");
+    const wrong = await c.pin("a" as "$a").catch((error) => error);
+    await c.reply(wrong.message, { format: "plain" });
+  });
+  await using tester = own;
+  await room.say("!do");
+  await room.expect("Cannot pin a message: a is no event ID");
+  assertEquals(room.view().state("m.room.pinned_events"), { pinned: ["$b"] });
+  const changes = tester.homeserver.requests.filter("PUT", "/state/m.room.pinned_events");
+  assertEquals(changes.length, 3);
+});
+
 Deno.test("A tested user joins and leaves, and the bot has its own user ID", async () => {
   await using tester = trying((bot) => {
     bot.on("join", (c) => c.send(`Welcome, ${c.displayName}, says ${bot.userId}`, { format: "plain" }));
@@ -62,10 +78,10 @@ Deno.test("A tested user joins and leaves, and the bot has its own user ID", asy
   await room.expect("Goodbye, carol");
 });
 
-Deno.test("The types know that a reaction has its key, and an image its file", async () => {
+Deno.test("The types know that a reaction has its key, and an image its media", async () => {
   await using tester = trying((bot) => {
     bot.on("reaction", (c) => c.send(c.reaction.key satisfies string));
-    bot.on(["image", "file"], (c) => c.reply(c.file.name satisfies string));
+    bot.on(["image", "file"], (c) => c.reply(c.media.filename satisfies string));
   });
   const room = await tester.room("alice");
   await room.react(await room.say("hello"), "👋");

@@ -38,20 +38,34 @@ Deno.test("c.reaction is the key of a reaction and what it is to", async () => {
   assertEquals(seen, [undefined, { key: "🎉", eventId }]);
 });
 
-Deno.test("c.file is what a message says of its file", async () => {
+Deno.test("c.media is what a message says of its image or other file", async () => {
   const image = {
     ...{ msgtype: "m.image", body: "a cat", filename: "cat.png", url: "mxc://localhost/a" },
-    info: { mimetype: "image/png", size: 7 },
+    info: { mimetype: "image/png", size: 7, w: 4, h: 3 },
   };
+  const file = {
+    ...{ url: "mxc://localhost/c", iv: "AAAAAAAAAAAAAAAAAAAAAA", hashes: { sha256: "AAAA" }, v: "v2" },
+    key: { kty: "oct", key_ops: ["encrypt", "decrypt"], alg: "A256CTR", k: "AAAA", ext: true },
+  };
+  const song = { msgtype: "m.audio", body: "c.ogg", filename: "c.ogg", file, info: { duration: 90_000 } };
   const seen = await read(
-    (c) => c.file,
+    (c) => c.media,
     ["m.room.message", image],
     ["m.room.message", { msgtype: "m.file", body: "b.txt", url: "mxc://localhost/b" }],
+    ["m.room.message", song],
     text("none"),
   );
+  const unsaid = {
+    ...{ caption: undefined, mimeType: undefined, size: undefined },
+    ...{ width: undefined, height: undefined, duration: undefined, isEncrypted: false },
+  };
   assertEquals(seen, [
-    { name: "cat.png", mimeType: "image/png", size: 7 },
-    { name: "b.txt", mimeType: undefined, size: undefined },
+    {
+      ...unsaid,
+      ...{ filename: "cat.png", caption: "a cat", mimeType: "image/png", size: 7, width: 4, height: 3 },
+    },
+    { ...unsaid, filename: "b.txt" },
+    { ...unsaid, filename: "c.ogg", duration: 90_000, isEncrypted: true },
     undefined,
   ]);
 });
