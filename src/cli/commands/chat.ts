@@ -32,7 +32,7 @@ export async function run({ args: [given = ""], terminal }: Input): Promise<numb
     });
     await followed(client);
     if (isUserId(given)) await joined(client, { roomId, user: given }, terminal);
-    terminal.note("Type a message, and press Enter. Ctrl-C ends it.");
+    if (terminal.isInteractive) terminal.note("Type a message, and press Enter. Ctrl-C ends it.");
     for await (const line of typed.lines()) if (line.trim() !== "") await client.sendText(roomId, line);
   };
   const end = await Promise.race([typed.interrupted, talk(), client.done]);
