@@ -119,7 +119,7 @@ export {
   UnsupportedRoomVersionError,
   UrlNotSetError,
   WrongRoomKeysVersionError,
-} from "./src/errors/request_errcodes.ts";
+} from "./src/errors/errcodes.ts";
 export {
   AcceptedError,
   HomeserverAddressError,
@@ -145,4 +145,4 @@ export {
   StoreReadOnlyError,
 } from "./src/errors/store_error.ts";
 /** {@linkcode LimitExceededError}, by the name that other libraries have for it. */
-export { LimitExceededError as RateLimitError } from "./src/errors/request_errcodes.ts";
+export { LimitExceededError as RateLimitError } from "./src/errors/errcodes.ts";

@@ -138,6 +138,6 @@ export {
 export { UnknownTokenError } from "./src/errors/account_errcodes.ts";
 export { MatrixError, ValueError } from "./src/errors/matrix_error.ts";
 export { MatrixRequestError, NetworkError } from "./src/errors/request_error.ts";
-export { ForbiddenError, LimitExceededError, NotFoundError } from "./src/errors/request_errcodes.ts";
+export { ForbiddenError, LimitExceededError, NotFoundError } from "./src/errors/errcodes.ts";
 
 endOwnCode(() => callSite());

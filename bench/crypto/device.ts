@@ -17,7 +17,7 @@ import { DEFAULT_POLICY } from "../../src/crypto/context/context.ts";
 import { loggerOf } from "../../src/base/log.ts";
 import { KvStore } from "../../src/store/deno_kv/deno_kv.ts";
 import type { Store } from "../../src/store/base/store.ts";
-import { MemoryStore } from "../../src/store/base/memory_store.ts";
+import { MemoryStore } from "../../src/store/base/mod.ts";
 import { SqliteStore } from "../../src/store/sqlite/sqlite.ts";
 import type { MessageEvent, ToDeviceEvent } from "../../src/types/events/event.ts";
 import type { DeviceID, RoomID, UserID } from "../../src/types/ids.ts";

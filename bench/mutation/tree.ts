@@ -19,7 +19,7 @@ const MUTATED = [
   /^src\/base\/runs\.ts$/,
   /^src\/errors\/matrix_error\.ts$/,
   /^src\/types\/checks\/event_check\.ts$/,
-  /^src\/client\/(?:client_core|decryption_dispatcher|encrypting_api)\.ts$/,
+  /^src\/client\/(?:client_core|encrypting_api)\.ts$/,
   /^src\/client\/serving\/serving\.ts$/,
   /^src\/api\/http\/exchange\.ts$/,
   /^src\/store\/(?:files|sealed)\/\w+\.ts$/,

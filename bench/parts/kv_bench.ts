@@ -2,7 +2,7 @@
 
 import { KvStore } from "../../src/store/deno_kv/deno_kv.ts";
 import type { Store } from "../../src/store/base/store.ts";
-import { MemoryStore } from "../../src/store/base/memory_store.ts";
+import { MemoryStore } from "../../src/store/base/mod.ts";
 import { SqliteStore } from "../../src/store/sqlite/sqlite.ts";
 
 const value = new Uint8Array(200);

@@ -8,7 +8,7 @@ import { Client } from "../../mod.ts";
 import { encodeRecoveryKey } from "../../src/crypto/secrets/recovery_key.ts";
 import type { RestoredKey } from "../../src/crypto/backup/session_data.ts";
 import { RoomKeysReader } from "../../src/crypto/backup/backup_restore.ts";
-import { MemoryStore } from "../../src/store/base/memory_store.ts";
+import { MemoryStore } from "../../src/store/base/mod.ts";
 import { Homeserver } from "../../src/testing/mod.ts";
 import { backedUpSessions, backUp, backupEngine, SECRET, version } from "./backup_keys.ts";
 

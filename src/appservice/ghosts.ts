@@ -7,7 +7,7 @@
 
 import { type HTTPAPI, type Prepare, type RequestOptions, requestOptions } from "../api/http/mod.ts";
 import { UserInUseError } from "../errors/account_errcodes.ts";
-import { ForbiddenError, NotFoundError } from "../errors/request_errcodes.ts";
+import { ForbiddenError, NotFoundError } from "../errors/errcodes.ts";
 import { EncryptionError } from "../errors/encryption_error.ts";
 import { RecentMap } from "../base/recent_map.ts";
 import { isJsonObject } from "../types/json.ts";

@@ -7,7 +7,7 @@
 import { type ClientAPI, clientAPI, RAW_NAMES } from "../api/api.ts";
 import { HTTPAPI, Session } from "../api/http/mod.ts";
 import { RecentMap } from "../base/recent_map.ts";
-import { NotFoundError } from "../errors/request_errcodes.ts";
+import { NotFoundError } from "../errors/errcodes.ts";
 import type { RoomID, UserID } from "../types/ids.ts";
 import type { ActingClients } from "./acting_clients.ts";
 import type { Ghosts } from "./ghosts.ts";

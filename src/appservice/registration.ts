@@ -17,7 +17,7 @@ import { parse, stringify } from "yaml";
 import type { HTTPAPI } from "../api/http/mod.ts";
 import { checkOptions, type OptionNames } from "../errors/known_names.ts";
 import { MatrixError, ValueError } from "../errors/matrix_error.ts";
-import { UnrecognizedError } from "../errors/request_errcodes.ts";
+import { UnrecognizedError } from "../errors/errcodes.ts";
 import { MatrixRequestError } from "../errors/request_error.ts";
 import { isJsonObject } from "../types/json.ts";
 

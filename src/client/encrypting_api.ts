@@ -1,17 +1,17 @@
 /**
  * Sending in encrypted rooms, and in rooms that are becoming encrypted.
  *
+ * Decrypts events that did not come through the sync pipeline: the contract's DecryptionDispatcher.
+ *
+ * Over 300 lines because what is encrypted and decrypted beside the syncs is read together.
+ *
  * @module
  */
 
+import type { CryptoHolder } from "../actors/crypto/crypto.ts";
 import { type OpenStore, type StateStore, UPDATES } from "../actors/store/mod.ts";
+import type { ClearRooms } from "../actors/syncer/syncer.ts";
 import type { CoreAPI, EncryptedRoomsAPI } from "../api/api.ts";
-import type { ShareReport } from "../crypto/sharing/mod.ts";
-import { AcceptedError, ServiceResponseError } from "../errors/service_response_error.ts";
-import { EncryptionError } from "../errors/encryption_error.ts";
-import { permanent } from "../errors/matrix_error.ts";
-import { NotFoundError } from "../errors/request_errcodes.ts";
-import { checkSendOptions } from "../api/messages/mod.ts";
 import {
   identified,
   optionsOfEach,
@@ -20,13 +20,21 @@ import {
   requestOptions,
   type SendingUser,
 } from "../api/http/mod.ts";
-import { typeName } from "../types/events/event_type.ts";
-import type { EventID, RoomID } from "../types/ids.ts";
-import type { RoomEncryptedContent } from "../types/content/encryption_content.ts";
-import type { CryptoHolder } from "../actors/crypto/crypto.ts";
-import type { CryptoMachine } from "../encryption/encryption.ts";
-import type { ClearRooms } from "../actors/syncer/syncer.ts";
+import { checkSendOptions } from "../api/messages/mod.ts";
+import type { ShareReport } from "../crypto/sharing/mod.ts";
+import type { Crypto, CryptoMachine } from "../encryption/encryption.ts";
+import { DecryptionError, EncryptionError } from "../errors/encryption_error.ts";
+import { NotFoundError } from "../errors/errcodes.ts";
+import { permanent } from "../errors/matrix_error.ts";
 import { MatrixRequestError, NetworkError } from "../errors/request_error.ts";
+import { AcceptedError, ServiceResponseError } from "../errors/service_response_error.ts";
+import { isRedacted } from "../types/checks/event_check.ts";
+import type { RoomEncryptedContent } from "../types/content/encryption_content.ts";
+import { defineEvent } from "../types/events/define_event.ts";
+import { type MessageEvent, SyncStream } from "../types/events/event.ts";
+import { InternalEventType, typeName } from "../types/events/event_type.ts";
+import type { EventID, RoomID } from "../types/ids.ts";
+import type { Dispatcher, SyncerAPI } from "./syncer_api.ts";
 
 /** The operations of end-to-end encryption. */
 export interface EncryptingAPI {
@@ -98,7 +106,7 @@ const ALWAYS_CLEAR: ReadonlySet<string> = new Set(["m.room.encrypted", "m.room.r
 export type Hold = <Result>(work: () => Promise<Result>) => Promise<Result>;
 
 /** What encrypting sends need beside the core operations. */
-export interface EncryptingOptions extends SendingUser {
+interface EncryptingOptions extends SendingUser {
   /** Has the encryption of the client. */
   readonly encryption: CryptoHolder<CryptoMachine>;
   /** Says which rooms are encrypted. */
@@ -241,7 +249,7 @@ async function settled(
 const UNSURE: readonly number[] = [408, 429];
 
 /** A send of `m.room.encryption`. */
-export interface EncryptionSend<T> {
+interface EncryptionSend<T> {
   /** Makes the request. */
   readonly send: () => Promise<T>;
   /**
@@ -288,4 +296,79 @@ async function sent<T>({ send, note, signal }: EncryptionSend<T>): Promise<T> {
 function mayHaveArrived(error: unknown): boolean {
   if (error instanceof MatrixRequestError) return error.status >= 500 || UNSURE.includes(error.status);
   return error instanceof NetworkError || error instanceof ServiceResponseError;
+}
+
+/** What it needs of a client. */
+export interface DecryptingClient
+  extends Pick<SyncerAPI, "addEventHandler" | "removeEventHandler" | "dispatchEvent" | "runInternalEvent"> {
+  /** End-to-end encryption. */
+  readonly crypto: Crypto | undefined;
+}
+
+/** Any encrypted event, malformed or not: decryption says what is wrong with it. */
+const ENCRYPTED = defineEvent({ type: "m.room.encrypted", class: "message" });
+
+/**
+ * Decrypts encrypted events and dispatches them in plain text, with the same source.
+ *
+ * A client with encryption has one. Events of a sync are decrypted before they reach handlers, in
+ * order; those that can't be decrypted are delivered once they can. This is for encrypted events
+ * that the application dispatches.
+ *
+ * @example
+ * ```ts
+ * import { Client, DecryptionDispatcher } from "@greenroom/matrix";
+ *
+ * await using client = new Client({ baseUrl: "https://matrix.example.org", encryption: true });
+ * console.assert(client.dispatchers.has(DecryptionDispatcher));
+ * ```
+ */
+export class DecryptionDispatcher implements Dispatcher {
+  readonly #client: DecryptingClient;
+  readonly #handler = (event: MessageEvent<"m.room.encrypted">): Promise<void> => this.handle(event);
+
+  /**
+   * Makes a dispatcher; `client.addDispatcher(DecryptionDispatcher)` registers it too.
+   *
+   * @param client The client whose events it decrypts.
+   */
+  constructor(client: DecryptingClient) {
+    this.#client = client;
+  }
+
+  /** Adds the handler of encrypted events. */
+  register(): void {
+    this.#client.addEventHandler(ENCRYPTED, this.#handler, { waitSync: true });
+  }
+
+  /** Removes the handler. */
+  unregister(): void {
+    this.#client.removeEventHandler(ENCRYPTED, this.#handler);
+  }
+
+  /**
+   * Decrypts an event and dispatches it in plain text, with the same source. One that can't be
+   * decrypted is reported as `UNDECRYPTABLE`; one that came with a sync is not decrypted again.
+   *
+   * @param event The encrypted event.
+   * @returns Resolves when the handlers have settled.
+   * @throws {EncryptionError} If the client has no encryption.
+   */
+  async handle(event: MessageEvent<"m.room.encrypted">): Promise<void> {
+    const { crypto } = this.#client;
+    if (crypto === undefined) {
+      throw new EncryptionError(
+        "Cannot decrypt an event: the client has no encryption; make it with encryption",
+      );
+    }
+    if (crypto.isWaiting(event) || isRedacted(event)) return;
+    const result = await crypto.decrypt(event);
+    if ("event" in result) {
+      await Promise.all(this.#client.dispatchEvent(result.event, event.source ?? SyncStream.INTERNAL));
+      return;
+    }
+    const { code, withheld } = result;
+    const data = { event, reason: new DecryptionError(result.reason), code, withheld };
+    await this.#client.runInternalEvent(InternalEventType.UNDECRYPTABLE, data);
+  }
 }

@@ -20,7 +20,7 @@ import {
   type RehydratedPage,
 } from "../crypto/dehydration/dehydration.ts";
 import { isOwnDehydrated } from "../crypto/devices/mod.ts";
-import { ForbiddenError, undefinedIfNotFound, UnrecognizedError } from "../errors/request_errcodes.ts";
+import { ForbiddenError, undefinedIfNotFound, UnrecognizedError } from "../errors/errcodes.ts";
 import { SecretStorageError } from "../errors/encryption_error.ts";
 import type {
   DehydratedDevice,

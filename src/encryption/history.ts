@@ -20,7 +20,7 @@ import {
 } from "../crypto/history/history.ts";
 import type { ExportedSession, SessionQuery } from "../crypto/megolm/mod.ts";
 import { isHistoryShared } from "../crypto/sharing/mod.ts";
-import { NotFoundError } from "../errors/request_errcodes.ts";
+import { NotFoundError } from "../errors/errcodes.ts";
 import { MalformedContentError } from "../errors/matrix_error.ts";
 import type { EncryptedFile } from "../types/content/file_info.ts";
 

@@ -19,7 +19,7 @@ import { CALL, endpoint, type HTTPAPI, jsonObject } from "../api/http/mod.ts";
 import { isLoopback } from "../api/server/server.ts";
 import { OAuthError } from "../errors/account_errcodes.ts";
 import { asksFor } from "../errors/hints.ts";
-import { UnrecognizedError } from "../errors/request_errcodes.ts";
+import { UnrecognizedError } from "../errors/errcodes.ts";
 import { MatrixRequestError } from "../errors/request_error.ts";
 import type { DeviceID } from "../types/ids.ts";
 import type { JsonObject } from "../types/json.ts";

@@ -1,5 +1,5 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { type DecryptingClient, DecryptionDispatcher } from "../../src/client/decryption_dispatcher.ts";
+import { type DecryptingClient, DecryptionDispatcher } from "../../src/client/encrypting_api.ts";
 import { EncryptionError } from "../../src/errors/encryption_error.ts";
 import { type MessageEvent, SyncStream } from "../../src/types/events/event.ts";
 import { InternalEventType } from "../../src/types/events/event_type.ts";

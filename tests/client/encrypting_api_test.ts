@@ -7,7 +7,7 @@ import { storeUpdatingAPI } from "../../src/client/store_updating_api.ts";
 import { ClearRooms } from "../../src/actors/syncer/sync_progress.ts";
 import { coreAPI } from "../../src/api/api.ts";
 import { EncryptionError } from "../../src/errors/encryption_error.ts";
-import { ForbiddenError } from "../../src/errors/request_errcodes.ts";
+import { ForbiddenError } from "../../src/errors/errcodes.ts";
 import { type MatrixError, ValueError } from "../../src/errors/matrix_error.ts";
 import { defineEvent } from "../../src/types/events/define_event.ts";
 import { recordingLogger, rejectionOf } from "../actors/kernel/support.ts";

@@ -1,7 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { AuthenticationNeededError } from "../../src/errors/request_error.ts";
-import { requestError } from "../../src/errors/errcodes.ts";
-import { ForbiddenError } from "../../src/errors/request_errcodes.ts";
+import { ForbiddenError, requestError } from "../../src/errors/errcodes.ts";
 import type { JsonObject } from "../../src/types/json.ts";
 
 const refused = (body: JsonObject, status = 401) =>

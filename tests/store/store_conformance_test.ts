@@ -1,5 +1,5 @@
 import { KvStore } from "../../src/store/deno_kv/deno_kv.ts";
-import { MemoryStore } from "../../src/store/base/memory_store.ts";
+import { MemoryStore } from "../../src/store/base/mod.ts";
 import { storeConformance } from "../../src/testing/conformance/conformance.ts";
 import { contentOf, spoilDenoKv } from "./support/spoiled_deno_kv.ts";
 

@@ -6,7 +6,7 @@ import {
   StoreReadOnlyError,
 } from "../../src/errors/store_error.ts";
 import type { Store, StoreCheck, StoreEntry, StoreKey, StoreMutation } from "../../src/store/base/store.ts";
-import { MemoryStore } from "../../src/store/base/memory_store.ts";
+import { MemoryStore } from "../../src/store/base/mod.ts";
 import { storeConformance, type StoreConformanceOptions } from "../../src/testing/conformance/conformance.ts";
 
 /** The case of the suite whose name begins so. */

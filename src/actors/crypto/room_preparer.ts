@@ -10,7 +10,7 @@ import type { CoreAPI } from "../../api/api.ts";
 import { type Clock, elapsed } from "../../base/clock.ts";
 import { EncryptionError } from "../../errors/encryption_error.ts";
 import { permanent } from "../../errors/matrix_error.ts";
-import { undefinedIfNotFound } from "../../errors/request_errcodes.ts";
+import { undefinedIfNotFound } from "../../errors/errcodes.ts";
 import { Membership } from "../../types/enums.ts";
 import type { RoomID } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";

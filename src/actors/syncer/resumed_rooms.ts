@@ -7,7 +7,7 @@
  */
 
 import { sideBySide } from "../../base/runs.ts";
-import { ForbiddenError } from "../../errors/request_errcodes.ts";
+import { ForbiddenError } from "../../errors/errcodes.ts";
 import { Membership } from "../../types/enums.ts";
 import { SyncStream } from "../../types/events/event.ts";
 import type { RoomID, UserID } from "../../types/ids.ts";

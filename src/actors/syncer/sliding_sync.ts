@@ -23,7 +23,7 @@ import {
 import type { Session } from "../../api/http/mod.ts";
 import { backoff, type Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
-import { UnrecognizedError } from "../../errors/request_errcodes.ts";
+import { UnrecognizedError } from "../../errors/errcodes.ts";
 import { MatrixRequestError } from "../../errors/request_error.ts";
 import { PresenceState } from "../../types/enums.ts";
 import type { SyncResponse } from "../../types/events/sync_response.ts";

@@ -11,7 +11,7 @@
 import { CALL, endpoint, field, fields, nothing, type RequestOptions, type Session } from "../http/mod.ts";
 import { InvalidUsernameError, UserInUseError } from "../../errors/account_errcodes.ts";
 import { ValueError } from "../../errors/matrix_error.ts";
-import { ExclusiveError } from "../../errors/request_errcodes.ts";
+import { ExclusiveError } from "../../errors/errcodes.ts";
 import type { Open, ThirdPartyMedium } from "../../types/enums.ts";
 import type { DeviceID } from "../../types/ids.ts";
 import { endLogin, type NewSession, storeLogin } from "./store_login.ts";

@@ -24,7 +24,7 @@ import {
   type Session,
   shaped,
 } from "../http/mod.ts";
-import { NotFoundError } from "../../errors/request_errcodes.ts";
+import { NotFoundError } from "../../errors/errcodes.ts";
 import { ValueError } from "../../errors/matrix_error.ts";
 import type { RoomTagInfo, TagContent } from "../../types/content/account_data_content.ts";
 import { tags } from "../../types/checks/account_data_shapes.ts";

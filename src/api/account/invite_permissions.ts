@@ -8,7 +8,7 @@
  */
 
 import { calledAs, type RequestOptions, type Session } from "../http/mod.ts";
-import { undefinedIfNotFound } from "../../errors/request_errcodes.ts";
+import { undefinedIfNotFound } from "../../errors/errcodes.ts";
 import { ValueError } from "../../errors/matrix_error.ts";
 import { checkNames } from "../../errors/known_names.ts";
 import { list, Misfit, type Notes, object, optional, text, UNNOTED } from "../../types/checks/shape.ts";

@@ -20,7 +20,7 @@ import {
   type RequestOptions,
   type Session,
 } from "../http/mod.ts";
-import { LimitExceededError, NotFoundError } from "../../errors/request_errcodes.ts";
+import { LimitExceededError, NotFoundError } from "../../errors/errcodes.ts";
 import { MatrixRequestError } from "../../errors/request_error.ts";
 import { ValueError } from "../../errors/matrix_error.ts";
 import type { ContentURI, UserID } from "../../types/ids.ts";

@@ -8,7 +8,7 @@ import type { LoginResponse } from "../../types/api/login.ts";
 import type { DeviceID, UserID } from "../../types/ids.ts";
 import { asksFor } from "../../errors/hints.ts";
 import { checkedBaseUrl, type HTTPAPI, type Session } from "../http/mod.ts";
-import { UnrecognizedError } from "../../errors/request_errcodes.ts";
+import { UnrecognizedError } from "../../errors/errcodes.ts";
 
 /** What a login or a registration says of the new session. */
 export interface NewSession {

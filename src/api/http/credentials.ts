@@ -11,7 +11,7 @@ import { abortable } from "@std/async/abortable";
 import { type Clock, elapsed } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
 import { UnknownTokenError } from "../../errors/account_errcodes.ts";
-import { ForbiddenError } from "../../errors/request_errcodes.ts";
+import { ForbiddenError } from "../../errors/errcodes.ts";
 import { ValueError } from "../../errors/matrix_error.ts";
 import type { RefreshResponse } from "../../types/api/login.ts";
 import { type Endpoint, endpoint, fields } from "./endpoint.ts";

@@ -12,7 +12,7 @@
 import { backoff, type Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
 import { MatrixRequestError, NetworkError } from "../../errors/request_error.ts";
-import { UnrecognizedError } from "../../errors/request_errcodes.ts";
+import { UnrecognizedError } from "../../errors/errcodes.ts";
 import type { UserID } from "../../types/ids.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { Exchange } from "./exchange.ts";

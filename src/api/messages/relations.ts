@@ -22,7 +22,7 @@ import { ValueError } from "../../errors/matrix_error.ts";
 import type { Open, PaginationDirection, RelationType } from "../../types/enums.ts";
 import type { RelationsResponse, ThreadsResponse } from "../../types/events/room_records.ts";
 import type { EventID, RoomID, SyncToken } from "../../types/ids.ts";
-import { undefinedIfNotFound } from "../../errors/request_errcodes.ts";
+import { undefinedIfNotFound } from "../../errors/errcodes.ts";
 import { checkIdentifier } from "../../types/identifiers.ts";
 
 const parseRelations = shaped(object<RelationsResponse>({

@@ -17,7 +17,7 @@ import {
   type RequestOptions,
   type Session,
 } from "../http/mod.ts";
-import { NotFoundError } from "../../errors/request_errcodes.ts";
+import { NotFoundError } from "../../errors/errcodes.ts";
 import { MatrixRequestError } from "../../errors/request_error.ts";
 import { ServiceResponseError } from "../../errors/service_response_error.ts";
 import { ValueError } from "../../errors/matrix_error.ts";

@@ -29,6 +29,7 @@ import {
   type MemberChange,
   type OwnDeviceKeys,
   ownKeysOf,
+  type PruneReport,
   type SentRoomEvent,
 } from "./engine_parts.ts";
 import type { FailureOutput, RequestFailure } from "../requests/requests.ts";
@@ -52,7 +53,6 @@ import {
   receiveSync,
   type SyncStep,
 } from "./receive_sync.ts";
-import type { PruneReport } from "./pruner.ts";
 import { type CommitOptions, type RecordCache, Transaction } from "../records/mod.ts";
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
 import type { Logger } from "../../base/log.ts";
@@ -62,10 +62,10 @@ export type {
   CryptoOutput,
   EngineRequest,
   OwnDeviceKeys,
+  PruneReport,
   SentRoomEvent,
 } from "./engine_parts.ts";
 export type { EngineSteps, OfferReply, OwnHealth, OwnIdentityState, SigningReply } from "./steps.ts";
-export type { PruneReport } from "./pruner.ts";
 export { openerOf, type StorageOpener } from "../secrets/secrets.ts";
 export type { VerificationAct, VerificationReply } from "./verification_steps.ts";
 

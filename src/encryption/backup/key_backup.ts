@@ -14,7 +14,7 @@ import type { KeyBackupProblem } from "../../errors/encryption_error.ts";
 import { defineEvent } from "../../types/events/define_event.ts";
 import type { AllAPI } from "../../api/api.ts";
 import { readPublicKey } from "../../types/identifiers.ts";
-import { undefinedIfNotFound } from "../../errors/request_errcodes.ts";
+import { undefinedIfNotFound } from "../../errors/errcodes.ts";
 import type { KeyBackupVersion } from "../../types/api/device_keys.ts";
 
 /** What there is of a backup. */

@@ -14,7 +14,7 @@ import { optionsOfEach, type RequestOptions } from "../../api/http/mod.ts";
 import { BACKUP_SECRET, backupSecret, type RestoredKey, RoomKeysReader } from "../../crypto/backup/backup.ts";
 import { decodeRecoveryKey, encodeRecoveryKey, readKeySecret } from "../../crypto/secrets/secrets.ts";
 import { ValueError } from "../../errors/matrix_error.ts";
-import { undefinedIfNotFound } from "../../errors/request_errcodes.ts";
+import { undefinedIfNotFound } from "../../errors/errcodes.ts";
 import { KeyBackupError, type KeyBackupProblem } from "../../errors/encryption_error.ts";
 import { ServiceResponseError } from "../../errors/service_response_error.ts";
 import type { KeyBackupVersion } from "../../types/api/device_keys.ts";

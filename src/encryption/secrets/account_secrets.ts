@@ -19,7 +19,7 @@ import {
   shown,
   StorageKey,
 } from "../../crypto/secrets/secrets.ts";
-import { undefinedIfNotFound } from "../../errors/request_errcodes.ts";
+import { undefinedIfNotFound } from "../../errors/errcodes.ts";
 import { SecretStorageError } from "../../errors/encryption_error.ts";
 import { defineEvent, type EventDefinition } from "../../types/events/define_event.ts";
 import { isShallow, type JsonObject } from "../../types/json.ts";

@@ -28,6 +28,7 @@ import {
   backTo,
   type BrowserRequest,
   DeviceAuthorizations,
+  OAuthTokens,
   readBrowserRequest,
   refusalOf,
   requireApprovable,
@@ -42,7 +43,6 @@ import {
   refusal,
   requireGrantType,
 } from "./clients.ts";
-import { OAuthTokens } from "./tokens.ts";
 
 export { NO_STORE, readMetadata, refusal } from "./clients.ts";
 

@@ -13,5 +13,11 @@ export {
   sendEvent,
 } from "./send_event.ts";
 export { createRoom, type InitialState, upgradeRoom } from "./create_room.ts";
-export { type Media, ServerState } from "./server_state.ts";
-export { bumpPresence, PRESENCE_STATES, presenceContent, setPresence } from "./presence.ts";
+export {
+  bumpPresence,
+  type Media,
+  PRESENCE_STATES,
+  presenceContent,
+  ServerState,
+  setPresence,
+} from "./server_state.ts";

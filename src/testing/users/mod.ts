@@ -4,7 +4,16 @@
  * @module
  */
 
-export { KeyBackup, KeyBackups } from "./key_backup.ts";
+export {
+  Device,
+  DeviceChanges,
+  type KeptDehydratedDevice,
+  KeyBackup,
+  KeyBackups,
+  MAX_DEVICE_NAME,
+  type SlidingPosition,
+  User,
+} from "./user.ts";
 export { concerns, evaluatePush, Pushers, Unread } from "./pushers.ts";
 export { PUSH_RULE_KINDS, type PushRule, type PushRuleKind } from "./push_rules.ts";
 export {
@@ -15,11 +24,3 @@ export {
   Sessions,
   UiaSessions,
 } from "./sessions.ts";
-export {
-  Device,
-  DeviceChanges,
-  type KeptDehydratedDevice,
-  MAX_DEVICE_NAME,
-  type SlidingPosition,
-  User,
-} from "./user.ts";

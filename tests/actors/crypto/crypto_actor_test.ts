@@ -3,7 +3,7 @@ import { pruneCrypto, spawnCrypto } from "../../../src/actors/crypto/crypto_acto
 import { spawnStore, type StoreHandlers } from "../../../src/actors/store/store_actor.ts";
 import { DEFAULT_POLICY } from "../../../src/crypto/context/context.ts";
 import { EncryptionError } from "../../../src/errors/encryption_error.ts";
-import { MemoryStore } from "../../../src/store/base/memory_store.ts";
+import { MemoryStore } from "../../../src/store/base/mod.ts";
 import { TestClock } from "../../../src/testing/mod.ts";
 import { recordingLogger } from "../kernel/support.ts";
 import { EVERYBODY } from "../../support/everybody.ts";

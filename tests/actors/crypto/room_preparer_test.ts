@@ -16,7 +16,7 @@ import {
 } from "../../../src/actors/crypto/room_preparer.ts";
 import type { RoomDescription, ShareReport } from "../../../src/crypto/sharing/outbound_record.ts";
 import { EncryptionError } from "../../../src/errors/encryption_error.ts";
-import { NotFoundError } from "../../../src/errors/request_errcodes.ts";
+import { NotFoundError } from "../../../src/errors/errcodes.ts";
 import { NetworkError } from "../../../src/errors/request_error.ts";
 import { TestClock } from "../../../src/testing/mod.ts";
 import { rejectionOf } from "../kernel/support.ts";

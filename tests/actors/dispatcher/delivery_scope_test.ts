@@ -3,7 +3,7 @@ import { DeliveryScope, SendIds } from "../../../src/actors/dispatcher/delivery_
 import { ValueError } from "../../../src/errors/matrix_error.ts";
 import type { Outgoing } from "../../../src/base/handler_call.ts";
 import { spawnStore } from "../../../src/actors/store/store_actor.ts";
-import { MemoryStore } from "../../../src/store/base/memory_store.ts";
+import { MemoryStore } from "../../../src/store/base/mod.ts";
 import { ROOM } from "../support/events.ts";
 
 const say = { roomId: ROOM, type: "m.room.message", content: { body: "yes" } } as const;

@@ -5,7 +5,7 @@ import { factsOf, nextRecord } from "../../../src/actors/store/room_records.ts";
 import { RoomRecords } from "../../../src/actors/store/room_records.ts";
 import { set, StoreWriter } from "../../../src/actors/store/writer.ts";
 import type { StoreKey } from "../../../src/store/base/store.ts";
-import { MemoryStore } from "../../../src/store/base/memory_store.ts";
+import { MemoryStore } from "../../../src/store/base/mod.ts";
 import type { RoomRecord } from "../../../src/store/device/keys.ts";
 import type { RoomID } from "../../../src/types/ids.ts";
 

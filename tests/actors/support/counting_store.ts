@@ -5,7 +5,7 @@
  */
 
 import type { Store, StoreEntry, StoreMutation } from "../../../src/store/base/store.ts";
-import { MemoryStore } from "../../../src/store/base/memory_store.ts";
+import { MemoryStore } from "../../../src/store/base/mod.ts";
 
 /** A memory store that keeps its commits. */
 export class CountingStore extends MemoryStore implements Store {

@@ -4,7 +4,7 @@ import { spawnStore } from "../../../src/actors/store/store_actor.ts";
 import { SyncFilter } from "../../../src/actors/syncer/sync_reader.ts";
 import { requestError } from "../../../src/errors/errcodes.ts";
 import { MatrixRequestError } from "../../../src/errors/request_error.ts";
-import { MemoryStore } from "../../../src/store/base/memory_store.ts";
+import { MemoryStore } from "../../../src/store/base/mod.ts";
 import type { Filter } from "../../../src/types/events/sync_response.ts";
 
 async function stage(kv = new MemoryStore()) {

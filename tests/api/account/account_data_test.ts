@@ -1,6 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { accountDataAPI } from "../../../src/api/account/account_data.ts";
-import { NotFoundError, UnrecognizedError } from "../../../src/errors/request_errcodes.ts";
+import { NotFoundError, UnrecognizedError } from "../../../src/errors/errcodes.ts";
 import { ValueError } from "../../../src/errors/matrix_error.ts";
 import { defineEvent } from "../../../src/types/events/define_event.ts";
 import { eventType } from "../../../src/types/events/event_type.ts";

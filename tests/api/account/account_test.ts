@@ -1,6 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { accountAPI } from "../../../src/api/account/account.ts";
-import { LimitExceededError } from "../../../src/errors/request_errcodes.ts";
+import { LimitExceededError } from "../../../src/errors/errcodes.ts";
 import { ServiceResponseError } from "../../../src/errors/service_response_error.ts";
 import { refusal, scripted } from "../../support/scripted_fetch.ts";
 

@@ -1,6 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { presenceAPI } from "../../../src/api/account/profile.ts";
-import { ForbiddenError } from "../../../src/errors/request_errcodes.ts";
+import { ForbiddenError } from "../../../src/errors/errcodes.ts";
 import { ServiceResponseError } from "../../../src/errors/service_response_error.ts";
 import { ValueError } from "../../../src/errors/matrix_error.ts";
 import type { UserID } from "../../../src/types/ids.ts";

@@ -1,6 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { profileAPI } from "../../../src/api/account/profile.ts";
-import { ForbiddenError, NotFoundError, UnrecognizedError } from "../../../src/errors/request_errcodes.ts";
+import { ForbiddenError, NotFoundError, UnrecognizedError } from "../../../src/errors/errcodes.ts";
 import { ValueError } from "../../../src/errors/matrix_error.ts";
 import type { ContentURI, UserID } from "../../../src/types/ids.ts";
 import { refusal, scripted } from "../../support/scripted_fetch.ts";

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { type LoginOptions, sessionAPI } from "../../../src/api/account/session_api.ts";
 import { UnknownTokenError } from "../../../src/errors/account_errcodes.ts";
-import { ForbiddenError } from "../../../src/errors/request_errcodes.ts";
+import { ForbiddenError } from "../../../src/errors/errcodes.ts";
 import { NetworkError } from "../../../src/errors/request_error.ts";
 import { ServiceResponseError } from "../../../src/errors/service_response_error.ts";
 import { ValueError } from "../../../src/errors/matrix_error.ts";

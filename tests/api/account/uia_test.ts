@@ -5,7 +5,7 @@ import { devicesAPI } from "../../../src/api/account/devices.ts";
 import { sessionAPI } from "../../../src/api/account/session_api.ts";
 import { type Authentication, type StageRequest, uiaAPI } from "../../../src/api/account/uia.ts";
 import { AuthenticationNeededError, MatrixRequestError } from "../../../src/errors/request_error.ts";
-import { ForbiddenError } from "../../../src/errors/request_errcodes.ts";
+import { ForbiddenError } from "../../../src/errors/errcodes.ts";
 import type { AuthenticationData } from "../../../src/types/api/login.ts";
 import { refusal, type Rule, scripted } from "../../support/scripted_fetch.ts";
 

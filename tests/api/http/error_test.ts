@@ -1,8 +1,8 @@
 import { IS_ANSWERED } from "../../../src/api/http/http_options.ts";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import * as account from "../../../src/errors/account_errcodes.ts";
-import * as request from "../../../src/errors/request_errcodes.ts";
-import * as room from "../../../src/errors/request_errcodes.ts";
+import * as request from "../../../src/errors/errcodes.ts";
+import * as room from "../../../src/errors/errcodes.ts";
 import { messagesAPI } from "../../../src/api/messages/messages.ts";
 import { RedirectError } from "../../../src/errors/service_response_error.ts";
 import { MatrixError, ValueError } from "../../../src/errors/matrix_error.ts";

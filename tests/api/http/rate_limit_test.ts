@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { LimitExceededError } from "../../../src/errors/request_errcodes.ts";
+import { LimitExceededError } from "../../../src/errors/errcodes.ts";
 import { TestClock } from "../../../src/testing/mod.ts";
 import type { RoomID } from "../../../src/types/ids.ts";
 import { messagesAPI } from "../../../src/api/messages/messages.ts";

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { filenameIn } from "../../../src/api/media/media_download.ts";
-import { NotFoundError, NotYetUploadedError } from "../../../src/errors/request_errcodes.ts";
+import { NotFoundError, NotYetUploadedError } from "../../../src/errors/errcodes.ts";
 import { NetworkError, RequestTimeoutError } from "../../../src/errors/request_error.ts";
 import { ServiceResponseError } from "../../../src/errors/service_response_error.ts";
 import { ValueError } from "../../../src/errors/matrix_error.ts";

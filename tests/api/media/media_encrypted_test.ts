@@ -2,7 +2,7 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { mediaAPI } from "../../../src/api/media/media.ts";
 import { attachmentCipher } from "../../../src/crypto/attachments/attachments.ts";
 import { DecryptionError } from "../../../src/errors/encryption_error.ts";
-import { NotFoundError } from "../../../src/errors/request_errcodes.ts";
+import { NotFoundError } from "../../../src/errors/errcodes.ts";
 import { ServiceResponseError } from "../../../src/errors/service_response_error.ts";
 import { ValueError } from "../../../src/errors/matrix_error.ts";
 import type { EncryptedFile } from "../../../src/types/content/file_info.ts";

@@ -4,7 +4,7 @@ import { sendHelpersAPI } from "../../../src/api/messages/send_helpers.ts";
 import type { MediaData } from "../../../src/api/http/upload_body.ts";
 import { attachmentCipher } from "../../../src/crypto/attachments/attachments.ts";
 import { AttachmentError, EncryptionError } from "../../../src/errors/encryption_error.ts";
-import { TooLargeError } from "../../../src/errors/request_errcodes.ts";
+import { TooLargeError } from "../../../src/errors/errcodes.ts";
 import { ValueError } from "../../../src/errors/matrix_error.ts";
 import type { EncryptedFile } from "../../../src/types/content/file_info.ts";
 import type { RoomID } from "../../../src/types/ids.ts";

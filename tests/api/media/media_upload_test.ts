@@ -4,7 +4,7 @@ import { mediaAPI } from "../../../src/api/media/media.ts";
 import { Session } from "../../../src/api/http/session.ts";
 import type { MediaData } from "../../../src/api/http/upload_body.ts";
 import { UnknownTokenError } from "../../../src/errors/account_errcodes.ts";
-import { TooLargeError } from "../../../src/errors/request_errcodes.ts";
+import { TooLargeError } from "../../../src/errors/errcodes.ts";
 import { NetworkError } from "../../../src/errors/request_error.ts";
 import { ServiceResponseError } from "../../../src/errors/service_response_error.ts";
 import { ValueError } from "../../../src/errors/matrix_error.ts";

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertNotEquals, assertRejects } from "@std/assert";
 import { messagesAPI } from "../../../src/api/messages/messages.ts";
 import { NetworkError } from "../../../src/errors/request_error.ts";
-import { NotFoundError } from "../../../src/errors/request_errcodes.ts";
+import { NotFoundError } from "../../../src/errors/errcodes.ts";
 import { ServiceResponseError } from "../../../src/errors/service_response_error.ts";
 import { ValueError } from "../../../src/errors/matrix_error.ts";
 import { defineEvent } from "../../../src/types/events/define_event.ts";

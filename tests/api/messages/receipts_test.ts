@@ -1,6 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { receiptsAPI } from "../../../src/api/messages/receipts.ts";
-import { ForbiddenError } from "../../../src/errors/request_errcodes.ts";
+import { ForbiddenError } from "../../../src/errors/errcodes.ts";
 import { ValueError } from "../../../src/errors/matrix_error.ts";
 import type { EventID, RoomID } from "../../../src/types/ids.ts";
 import { inTurn, refusal, scripted, untilSettled } from "../../support/scripted_fetch.ts";

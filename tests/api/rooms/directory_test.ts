@@ -1,6 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { directoryAPI } from "../../../src/api/rooms/directory.ts";
-import { ForbiddenError, NotFoundError, UnrecognizedError } from "../../../src/errors/request_errcodes.ts";
+import { ForbiddenError, NotFoundError, UnrecognizedError } from "../../../src/errors/errcodes.ts";
 import { MatrixRequestError } from "../../../src/errors/request_error.ts";
 import { ServiceResponseError } from "../../../src/errors/service_response_error.ts";
 import { ValueError } from "../../../src/errors/matrix_error.ts";

@@ -9,7 +9,7 @@ import { roomExtrasAPI } from "../../../src/api/rooms/room_extras.ts";
 import { searchAPI } from "../../../src/api/messages/search.ts";
 import { spacesAPI } from "../../../src/api/rooms/rooms.ts";
 import { thirdPartyAPI } from "../../../src/api/server/third_party.ts";
-import { ForbiddenError, NotFoundError } from "../../../src/errors/request_errcodes.ts";
+import { ForbiddenError, NotFoundError } from "../../../src/errors/errcodes.ts";
 import { NetworkError } from "../../../src/errors/request_error.ts";
 import { ServiceResponseError } from "../../../src/errors/service_response_error.ts";
 import { ValueError } from "../../../src/errors/matrix_error.ts";

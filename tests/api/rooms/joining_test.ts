@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { joiningAPI } from "../../../src/api/rooms/joining.ts";
 import { MatrixRequestError, NetworkError } from "../../../src/errors/request_error.ts";
-import { ForbiddenError, NotFoundError } from "../../../src/errors/request_errcodes.ts";
+import { ForbiddenError, NotFoundError } from "../../../src/errors/errcodes.ts";
 import { ServiceResponseError } from "../../../src/errors/service_response_error.ts";
 import { ValueError } from "../../../src/errors/matrix_error.ts";
 import { inTurn, refusal, scripted, untilSettled } from "../../support/scripted_fetch.ts";

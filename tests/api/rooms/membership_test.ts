@@ -1,7 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { coreAPI } from "../../../src/api/api.ts";
 import { membershipAPI } from "../../../src/api/rooms/membership.ts";
-import { ForbiddenError } from "../../../src/errors/request_errcodes.ts";
+import { ForbiddenError } from "../../../src/errors/errcodes.ts";
 import { ValueError } from "../../../src/errors/matrix_error.ts";
 import type { RoomID, UserID } from "../../../src/types/ids.ts";
 import { refusal, type Rule, scripted, untilSettled } from "../../support/scripted_fetch.ts";

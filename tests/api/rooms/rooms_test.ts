@@ -1,7 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { roomsAPI } from "../../../src/api/rooms/rooms.ts";
 import { MatrixRequestError, NetworkError } from "../../../src/errors/request_error.ts";
-import { RoomInUseError } from "../../../src/errors/request_errcodes.ts";
+import { RoomInUseError } from "../../../src/errors/errcodes.ts";
 import { ServiceResponseError } from "../../../src/errors/service_response_error.ts";
 import { ValueError } from "../../../src/errors/matrix_error.ts";
 import type { UserID } from "../../../src/types/ids.ts";

@@ -1,6 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { roomStateAPI } from "../../../src/api/rooms/state_events.ts";
-import { NotFoundError } from "../../../src/errors/request_errcodes.ts";
+import { NotFoundError } from "../../../src/errors/errcodes.ts";
 import { ServiceResponseError } from "../../../src/errors/service_response_error.ts";
 import { ValueError } from "../../../src/errors/matrix_error.ts";
 import { defineEvent } from "../../../src/types/events/define_event.ts";

@@ -6,7 +6,7 @@ import type { CryptoInput, EngineRequest } from "../../../src/crypto/engine/engi
 import type { RoomStateInput } from "../../../src/crypto/sharing/outbound_record.ts";
 import { type CryptoPolicy, DEFAULT_POLICY } from "../../../src/crypto/context/context.ts";
 import type { Logger } from "../../../src/base/log.ts";
-import { MemoryStore } from "../../../src/store/base/memory_store.ts";
+import { MemoryStore } from "../../../src/store/base/mod.ts";
 import { TestClock } from "../../../src/testing/mod.ts";
 import type { StateEvent } from "../../../src/types/events/event.ts";
 import type { UserID } from "../../../src/types/ids.ts";

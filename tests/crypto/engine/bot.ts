@@ -8,7 +8,7 @@ import type { RecoveredEvent } from "../../../src/crypto/megolm/decrypted.ts";
 import { type CryptoPolicy, DEFAULT_POLICY } from "../../../src/crypto/context/context.ts";
 import type { Vault } from "../../../src/crypto/records/transaction.ts";
 import type { Logger } from "../../../src/base/log.ts";
-import { MemoryStore } from "../../../src/store/base/memory_store.ts";
+import { MemoryStore } from "../../../src/store/base/mod.ts";
 import type { MessageEvent } from "../../../src/types/events/event.ts";
 import type { UserID } from "../../../src/types/ids.ts";
 import type { JsonObject } from "../../../src/types/json.ts";

@@ -10,7 +10,7 @@ import type { OlmDecryption } from "../../../src/crypto/olm/olm_message.ts";
 import { Outbox } from "../../../src/crypto/requests/requests.ts";
 import { OwnKeys } from "../../../src/crypto/account/account.ts";
 import { WeighedCache } from "../../../src/base/recent_map.ts";
-import { MemoryStore } from "../../../src/store/base/memory_store.ts";
+import { MemoryStore } from "../../../src/store/base/mod.ts";
 import { TestClock } from "../../../src/testing/mod.ts";
 import type { KeysUploadRequest } from "../../../src/types/api/device_keys.ts";
 import type { ToDeviceEvent } from "../../../src/types/events/event.ts";

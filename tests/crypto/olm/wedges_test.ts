@@ -5,7 +5,7 @@
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { MISUNDERSTOOD_DEVICES } from "../../../src/crypto/records/fair_index.ts";
-import { MemoryStore } from "../../../src/store/base/memory_store.ts";
+import { MemoryStore } from "../../../src/store/base/mod.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
 import { aliceAndBob, garbled, type Peer } from "./peers.ts";
 

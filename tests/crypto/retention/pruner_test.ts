@@ -2,7 +2,7 @@
 
 import { assertEquals } from "@std/assert";
 import { GONE_PEER_DAYS, LEFT_PEER_DAYS, schedulePruning } from "../../../src/crypto/records/fair_index.ts";
-import { Pruner, type PrunerOptions } from "../../../src/crypto/engine/pruner.ts";
+import { Pruner, type PrunerOptions } from "../../../src/crypto/engine/engine_parts.ts";
 import { recordKey, type Transaction } from "../../../src/crypto/records/transaction.ts";
 import { TestClock } from "../../../src/testing/mod.ts";
 import type { UserID } from "../../../src/types/ids.ts";

@@ -2,7 +2,7 @@
 
 import type { OlmDecryption } from "../../../src/crypto/olm/olm_message.ts";
 import type { StoreKey } from "../../../src/store/base/store.ts";
-import type { MemoryStore } from "../../../src/store/base/memory_store.ts";
+import type { MemoryStore } from "../../../src/store/base/mod.ts";
 
 export const HOUR = 3_600_000;
 export const DAY = 24 * HOUR;

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import type { UserID } from "../../../src/types/ids.ts";
-import { MemoryStore } from "../../../src/store/base/memory_store.ts";
+import { MemoryStore } from "../../../src/store/base/mod.ts";
 import { memoryVault } from "../support/vault.ts";
 import { device } from "./fakes.ts";
 import { Stage } from "./stage.ts";

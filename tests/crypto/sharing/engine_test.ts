@@ -6,7 +6,7 @@ import type { CryptoInput, EngineRequest } from "../../../src/crypto/engine/engi
 import type { ShareReport } from "../../../src/crypto/sharing/outbound_record.ts";
 import type { Decryption } from "../../../src/crypto/megolm/decrypted.ts";
 import { DEFAULT_POLICY } from "../../../src/crypto/context/context.ts";
-import { MemoryStore } from "../../../src/store/base/memory_store.ts";
+import { MemoryStore } from "../../../src/store/base/mod.ts";
 import { TestClock } from "../../../src/testing/mod.ts";
 import type { DeviceKeys } from "../../../src/types/api/device_keys.ts";
 import type { MessageEvent, StateEvent, ToDeviceEvent } from "../../../src/types/events/event.ts";

@@ -17,7 +17,7 @@ import { OutboundSessions } from "../../../src/crypto/sharing/mod.ts";
 import type { CryptoPolicy } from "../../../src/crypto/context/context.ts";
 import { WeighedCache } from "../../../src/base/recent_map.ts";
 import { EncryptedRooms } from "../../../src/crypto/sharing/encrypted_rooms.ts";
-import { MemoryStore } from "../../../src/store/base/memory_store.ts";
+import { MemoryStore } from "../../../src/store/base/mod.ts";
 import { TestClock } from "../../../src/testing/mod.ts";
 import type { StateEvent } from "../../../src/types/events/event.ts";
 import type { RoomID, UserID } from "../../../src/types/ids.ts";

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { StoreError, StoreFormatError, StoreKeyError } from "../../../src/errors/store_error.ts";
 import { type DeviceCopyProgress, exportDevice, importDevice } from "../../../src/store/copy/copy.ts";
 import type { StoreCheck, StoreEntry, StoreKey, StoreMutation } from "../../../src/store/base/store.ts";
-import { MemoryStore } from "../../../src/store/base/memory_store.ts";
+import { MemoryStore } from "../../../src/store/base/mod.ts";
 import { SealedStore } from "../../../src/store/sealed/sealed.ts";
 import {
   clock,

@@ -5,7 +5,7 @@ import { exportDevice, importDevice } from "../../../src/store/copy/copy.ts";
 import { assertUsable } from "../../../src/store/copy/import_target.ts";
 import type { Store, StoreCheck, StoreMutation } from "../../../src/store/base/store.ts";
 import { Lease } from "../../../src/store/device/lease.ts";
-import { MemoryStore } from "../../../src/store/base/memory_store.ts";
+import { MemoryStore } from "../../../src/store/base/mod.ts";
 import { TestClock } from "../../../src/testing/mod.ts";
 import {
   clock,

@@ -2,7 +2,7 @@ import { assert, assertRejects, assertStringIncludes } from "@std/assert";
 import { StoreError, StoreFormatError, StoreKeyError } from "../../../src/errors/store_error.ts";
 import { ValueError } from "../../../src/errors/matrix_error.ts";
 import { importDevice } from "../../../src/store/copy/copy.ts";
-import { MemoryStore } from "../../../src/store/base/memory_store.ts";
+import { MemoryStore } from "../../../src/store/base/mod.ts";
 import {
   assertRefused,
   copyOf,

@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import { KvStore } from "../../../src/store/deno_kv/deno_kv.ts";
 import { exportDevice, importDevice } from "../../../src/store/copy/copy.ts";
 import type { Store } from "../../../src/store/base/store.ts";
-import { MemoryStore } from "../../../src/store/base/memory_store.ts";
+import { MemoryStore } from "../../../src/store/base/mod.ts";
 import { SealedStore } from "../../../src/store/sealed/sealed.ts";
 import { SqliteStore } from "../../../src/store/sqlite/sqlite.ts";
 import { clock, DEVICE, KEY, OTHER_KEY, recordsOf, set, some } from "../support/device_copies.ts";

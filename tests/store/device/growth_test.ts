@@ -6,7 +6,7 @@ import { ReplayLog } from "../../../src/crypto/megolm/replay_log.ts";
 import { SeenMessages } from "../../../src/crypto/olm/olm_inbox.ts";
 import { type RecordCache, Transaction } from "../../../src/crypto/records/transaction.ts";
 import type { StoreKey, StoreMutation } from "../../../src/store/base/store.ts";
-import { MemoryStore } from "../../../src/store/base/memory_store.ts";
+import { MemoryStore } from "../../../src/store/base/mod.ts";
 import { Membership } from "../../../src/types/enums.ts";
 import { type MessageEvent, SyncStream } from "../../../src/types/events/event.ts";
 import type { RoomID } from "../../../src/types/ids.ts";

@@ -5,7 +5,7 @@ import { exportDevice, importDevice } from "../../../src/store/copy/copy.ts";
 import { inspectDevice, listDevices } from "../../../src/store/device/inspection.ts";
 import { encodeValue, type StoreKey, type StoreMutation } from "../../../src/store/base/store.ts";
 import { Lease } from "../../../src/store/device/lease.ts";
-import { MemoryStore } from "../../../src/store/base/memory_store.ts";
+import { MemoryStore } from "../../../src/store/base/mod.ts";
 import { SealedStore } from "../../../src/store/sealed/sealed.ts";
 import { TestClock } from "../../../src/testing/mod.ts";
 

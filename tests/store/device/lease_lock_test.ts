@@ -2,7 +2,7 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { StoreError, StoreInUseError } from "../../../src/errors/store_error.ts";
 import type { StoreKey } from "../../../src/store/base/store.ts";
 import { Lease, type LeaseOptions } from "../../../src/store/device/lease.ts";
-import { MemoryStore } from "../../../src/store/base/memory_store.ts";
+import { MemoryStore } from "../../../src/store/base/mod.ts";
 import { SealedStore } from "../../../src/store/sealed/sealed.ts";
 import { TestClock } from "../../../src/testing/mod.ts";
 import { recordingLogger } from "../../actors/kernel/support.ts";

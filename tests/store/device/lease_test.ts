@@ -4,7 +4,7 @@ import { StoreError, StoreInUseError } from "../../../src/errors/store_error.ts"
 import type { StoreKey } from "../../../src/store/base/store.ts";
 import { Lease, type LeaseOptions } from "../../../src/store/device/lease.ts";
 import { MAX_LEASE } from "../../../src/store/device/lease_records.ts";
-import { MemoryStore } from "../../../src/store/base/memory_store.ts";
+import { MemoryStore } from "../../../src/store/base/mod.ts";
 import { TestClock } from "../../../src/testing/mod.ts";
 import { recordingLogger } from "../../actors/kernel/support.ts";
 import { LockingStore } from "../support/locking_store.ts";

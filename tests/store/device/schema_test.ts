@@ -2,7 +2,7 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { StoreError, StoreFormatError } from "../../../src/errors/store_error.ts";
 import type { StoreEntry, StoreKey } from "../../../src/store/base/store.ts";
 import { Lease } from "../../../src/store/device/lease.ts";
-import { MemoryStore } from "../../../src/store/base/memory_store.ts";
+import { MemoryStore } from "../../../src/store/base/mod.ts";
 import {
   readSchema,
   SCHEMA_VERSION,

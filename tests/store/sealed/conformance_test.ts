@@ -1,5 +1,5 @@
 import { KvStore } from "../../../src/store/deno_kv/deno_kv.ts";
-import { MemoryStore } from "../../../src/store/base/memory_store.ts";
+import { MemoryStore } from "../../../src/store/base/mod.ts";
 import { SealedStore } from "../../../src/store/sealed/sealed.ts";
 import { storeConformance } from "../../../src/testing/conformance/conformance.ts";
 

@@ -1,7 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { StoreKeyError } from "../../../src/errors/store_error.ts";
 import type { StoreKey, StoreMutation } from "../../../src/store/base/store.ts";
-import { MemoryStore } from "../../../src/store/base/memory_store.ts";
+import { MemoryStore } from "../../../src/store/base/mod.ts";
 import { SealedStore } from "../../../src/store/sealed/sealed.ts";
 
 const KEY = new Uint8Array(32).fill(7);

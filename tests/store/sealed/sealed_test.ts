@@ -10,7 +10,7 @@ import fc from "fast-check";
 import { StoreFormatError, StoreKeyError } from "../../../src/errors/store_error.ts";
 import { ValueError } from "../../../src/errors/matrix_error.ts";
 import type { Store, StoreCheck, StoreKey, StoreMutation } from "../../../src/store/base/store.ts";
-import { MemoryStore } from "../../../src/store/base/memory_store.ts";
+import { MemoryStore } from "../../../src/store/base/mod.ts";
 import { SealedStore } from "../../../src/store/sealed/sealed.ts";
 import { assertNotSealed, sealKey } from "../../../src/store/device/schema.ts";
 

@@ -9,7 +9,7 @@ import { StoreError } from "../../../src/errors/store_error.ts";
 import { ValueError } from "../../../src/errors/matrix_error.ts";
 import { exportDevice, importDevice } from "../../../src/store/copy/copy.ts";
 import type { Store, StoreCheck, StoreKey, StoreMutation } from "../../../src/store/base/store.ts";
-import { MemoryStore } from "../../../src/store/base/memory_store.ts";
+import { MemoryStore } from "../../../src/store/base/mod.ts";
 import { TestClock } from "../../../src/testing/mod.ts";
 
 /** Whose records are copied. */

@@ -5,7 +5,7 @@
  */
 
 import type { StoreKey, StoreLock } from "../../../src/store/base/store.ts";
-import { MemoryStore } from "../../../src/store/base/memory_store.ts";
+import { MemoryStore } from "../../../src/store/base/mod.ts";
 
 interface Held {
   left: string;

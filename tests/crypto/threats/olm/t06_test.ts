@@ -2,7 +2,7 @@
 
 import { assert, assertEquals } from "@std/assert";
 import type { ToDeviceEvent } from "../../../../src/types/events/event.ts";
-import { MemoryStore } from "../../../../src/store/base/memory_store.ts";
+import { MemoryStore } from "../../../../src/store/base/mod.ts";
 import { aliceAndBob, ciphertextOf, type Peer, withCiphertext } from "../../olm/peers.ts";
 
 /** The same message, with something behind it that decoders skip: its hash is another one. */

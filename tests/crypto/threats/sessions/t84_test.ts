@@ -14,7 +14,7 @@ import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import { aliceAndBob, type Bot } from "../../engine/bot.ts";
 import { ROOM } from "../../engine/homeserver.ts";
 import type { StoreEntry, StoreKey, StoreMutation } from "../../../../src/store/base/store.ts";
-import { MemoryStore } from "../../../../src/store/base/memory_store.ts";
+import { MemoryStore } from "../../../../src/store/base/mod.ts";
 import { SealedStore } from "../../../../src/store/sealed/sealed.ts";
 import type { MessageEvent } from "../../../../src/types/events/event.ts";
 

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertFalse, assertNotEquals } from "@std/assert";
 import type { StoreEntry, StoreKey, StoreMutation } from "../../../src/store/base/store.ts";
-import { MemoryStore } from "../../../src/store/base/memory_store.ts";
+import { MemoryStore } from "../../../src/store/base/mod.ts";
 
 async function listed(store: MemoryStore, prefix: StoreKey): Promise<StoreEntry[]> {
   return await Array.fromAsync(store.list(prefix));
