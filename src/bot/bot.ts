@@ -162,7 +162,8 @@ export class Bot<C extends Context = Context> extends Composer<C> {
 
   /**
    * Stops the bot, and waits until functions that are at work have ended. Called by one of these
-   * functions, it does not wait for that one. {@linkcode Bot.start} starts the bot again.
+   * functions, it does not wait for that one. Then nothing of the bot keeps the process alive, and
+   * another process can have its device. {@linkcode Bot.start} starts the bot again.
    *
    * @example
    * ```ts

@@ -599,9 +599,9 @@ export interface Client
    * no event that was handled before has a `GAP`, and its timeline counts as history.
    *
    * When it resolves, handlers have settled and the requests of encryption have ended: the client
-   * does not use the store until its next call. That takes no longer than `closeTimeout`; handlers
-   * that still run then are logged, and may use the store later. The device stays taken until the
-   * client is closed or its lease runs out.
+   * does not use the store until its next call, and another process can have the device. That takes
+   * no longer than `closeTimeout`; handlers that still run then are logged, and may use the store
+   * later. A call that needs the device takes it again, for some seconds; the next start, for good.
    *
    * @param options What to sync and how.
    * @returns Resolves when the sync has been stopped, by `stop()`, `close()`, its signal or a
@@ -637,7 +637,8 @@ export interface Client
   /**
    * Stops syncing. Running handlers go on, and responses that are being committed are still
    * delivered, which may be a few. Called from a handler, it does not wait for that handler. When
-   * all of that has ended, `start()` resolves.
+   * all of that has ended, `start()` resolves, and nothing of the client keeps the process alive. A
+   * store that you have opened stays open: close it after the client.
    *
    * @returns Resolves when the sync has ended; if the client was closed or has failed, when all of
    * it has stopped.

@@ -53,6 +53,8 @@ export class ClientLife implements QuarantineActors, TaskActors {
   #starts = 0;
   /** Whether the latest start must not go on, even if a logout fails. */
   #isStopped = false;
+  /** Whether the device is being handed back after a start: what comes now takes it again. */
+  #isHandingBack = false;
   /** Resolves to whether a logout has ended the session; undefined: there was none since the last start. */
   #leaving: Promise<boolean> | undefined;
 
@@ -133,7 +135,9 @@ export class ClientLife implements QuarantineActors, TaskActors {
 
   /** Does work that commits to the store. Between passes it takes the device first, for a third of the lease. */
   readonly hold: Hold = async (work) => {
-    if (this.#client.holding.mode === "between" || this.#isReplacing) await this.taken();
+    if (this.#isHandingBack || this.#client.holding.mode === "between" || this.#isReplacing) {
+      await this.taken();
+    }
     return await work();
   };
 
@@ -205,7 +209,8 @@ export class ClientLife implements QuarantineActors, TaskActors {
     this.first.begin();
     this.#syncing++;
     try {
-      const keeping = this.#client.holding.mode === "kept" ? Promise.resolve() : this.#keep(options.signal);
+      const isKept = this.#client.holding.mode === "kept" && !this.#isHandingBack;
+      const keeping = isKept ? Promise.resolve() : this.#keep(options.signal);
       await keeping.then(() => this.#sync(plain, options, start)).catch((error) => {
         if (!options.signal?.aborted || error !== options.signal.reason) throw error;
       });
@@ -220,7 +225,7 @@ export class ClientLife implements QuarantineActors, TaskActors {
     if (start === this.#starts) this.first.reject(this.#ended("wait for the first sync"));
   }
 
-  /** Takes the device for good, after passes that have handed it back. */
+  /** Takes the device for good, after a start or passes that have handed it back. */
   async #keep(signal: AbortSignal | undefined): Promise<void> {
     this.#client.holding.mode = "kept";
     await this.passes.end();
@@ -238,25 +243,46 @@ export class ClientLife implements QuarantineActors, TaskActors {
     } while (hasLeft === false && !this.#isStopped && start === this.#starts);
   }
 
-  /** Waits for what the sync has begun, and lets the store rest from then on. */
+  /** Waits for what the sync has begun, and hands the device back, so that nothing of the client goes on. */
   async #rest(start: number): Promise<void> {
-    const { dispatcher, store, own, housekeeping } = this.core;
-    if (start !== this.#starts || isInside([dispatcher])) return; // the handler that started is one of those to wait for
-    const handled = dispatcher.noted();
-    await this.#inTime(handled.then(() => Promise.all([own?.quiet(), housekeeping.tidied()])));
-    if (start === this.#starts) await store.rest();
+    const { core } = this;
+    const { dispatcher, own, housekeeping } = core;
+    if (start !== this.#starts) return;
+    const ended = dispatcher.noted().then(() => Promise.all([own?.quiet(), housekeeping.tidied()]));
+    // The handler that started is one of those to wait for.
+    const isEnded = !isInside([dispatcher]) && await this.#inTime(ended);
+    const { holding } = this.#client;
+    if (start !== this.#starts || holding.mode !== "kept") return;
+    if (isEnded) return await this.#handBack(core);
+    if (core.supervisor.isStopping) return;
+    holding.mode = "late";
+    void this.passes.leave(core);
   }
 
-  async #inTime(work: Promise<unknown>): Promise<void> {
+  async #handBack({ store, supervisor }: ClientCore): Promise<void> {
+    const start = this.#starts;
+    const { holding } = this.#client;
+    this.#isHandingBack = true;
+    try {
+      await store.handBack({ hears: false });
+    } finally {
+      this.#isHandingBack = false;
+    }
+    // What has failed while it was kept has failed for good.
+    if (start === this.#starts && holding.mode === "kept" && !supervisor.isStopping) holding.mode = "between";
+  }
+
+  /** Resolves to whether work has ended, within the time that the end of a client has. */
+  async #inTime(work: Promise<unknown>): Promise<boolean> {
     const { clock, log, deadline } = this.#client;
-    const late = Promise.withResolvers<void>();
+    const late = Promise.withResolvers<boolean>();
     const inTime = alarm(clock, deadline, () => {
       log.warn("The sync has stopped, but handlers or requests are still at work, and may use the store", {
         deadline,
       });
-      late.resolve();
+      late.resolve(false);
     });
-    await Promise.race([work, late.promise]).finally(inTime);
+    return await Promise.race([work.then(() => true), late.promise]).finally(inTime);
   }
 
   async #stop(plain: LifeAPI): Promise<void> {

@@ -102,6 +102,21 @@ export class Passes {
     await this.#current?.done.catch(() => {}); // its caller gets that
   }
 
+  /** Hands the device back when what has been begun has ended; until then the lease runs out. */
+  async leave({ dispatcher, own, store }: ClientCore): Promise<void> {
+    const holding = this.#holding;
+    if (holding.mode === "kept") return;
+    holding.mode = "late";
+    try {
+      await dispatcher.noted();
+      await own?.quiet();
+      if (holding.mode === "late") await store.handBack({ hears: false });
+    } catch {
+      // The store has failed, or is about to: then new actors take the device.
+    }
+    if (holding.mode === "late") holding.mode = "between";
+  }
+
   async #begin(settings: SyncSettings, time: PassTime): Promise<SyncPass> {
     const pass: Pass = { begun: 0, isAsked: false, done: Promise.resolve(NOTHING) };
     this.#current = pass;
@@ -127,7 +142,7 @@ export class Passes {
         [events, rounds] = [events + round.events, rounds + 1];
         for (const id of round.ids) handled.push(id);
         if (!round.isSettled) {
-          void this.#leave(core, holding);
+          void this.leave(core);
           if (!time.isOver) signal.throwIfAborted();
           return { events, rounds, left: "handlers" };
         }
@@ -143,7 +158,7 @@ export class Passes {
       }
     } catch (error) {
       if (core === undefined) this.#free();
-      else await abortable(this.#leave(core, holding), signal).catch(() => {}); // it goes on by itself
+      else await abortable(this.leave(core), signal).catch(() => {}); // it goes on by itself
       if (!time.isOver || error !== time.signal.reason) {
         const failure = core?.supervisor.failure;
         throw reasonOf(error instanceof ActorStoppedError && failure !== undefined ? failure : error);
@@ -165,20 +180,6 @@ export class Passes {
 
   #free(): void {
     if (this.#holding.mode !== "kept") this.#holding.mode = "between";
-  }
-
-  /** Hands the device back when what has been begun has ended; until then the lease runs out. */
-  async #leave({ dispatcher, own, store }: ClientCore, holding: Holding): Promise<void> {
-    if (holding.mode === "kept") return;
-    holding.mode = "late";
-    try {
-      await dispatcher.noted();
-      await own?.quiet();
-      if (holding.mode === "late") await store.handBack({ hears: false });
-    } catch {
-      // The store has failed, or is about to: then new actors take the device.
-    }
-    if (holding.mode === "late") holding.mode = "between";
   }
 }
 

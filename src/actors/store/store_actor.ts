@@ -315,19 +315,15 @@ export class StoreHandlers implements AsyncDisposable {
   }
 
   /**
-   * Commits deferred changes, and then does not touch the store, nor renew the lease, until the
-   * next change.
-   */
-  rest(): Turn<void> {
-    return this.#after(() => this.#writer.rest());
-  }
-
-  /**
    * Takes the device, if it was handed back. Answers whether what the actors know of its records
    * holds: if another process has had it, they are of no use any more.
    */
   take(): Turn<boolean> {
-    return this.#after(() => this.#writer.take());
+    return this.#after(async () => {
+      const isSame = await this.#writer.take();
+      if (isSame) this.#keeper.taken();
+      return isSame;
+    });
   }
 
   /**
@@ -335,7 +331,11 @@ export class StoreHandlers implements AsyncDisposable {
    * Answers whether it did: not if `hears`, and another has come for it since it was taken.
    */
   handBack({ hears }: { readonly hears: boolean }): Turn<boolean> {
-    return this.#after(() => this.#writer.handBack(hears));
+    return this.#after(async () => {
+      const isBack = await this.#writer.handBack(hears);
+      if (isBack) this.#keeper.handedBack();
+      return isBack;
+    });
   }
 
   /**

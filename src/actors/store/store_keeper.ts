@@ -16,14 +16,23 @@ interface KeptStore {
   handBack(body: { readonly hears: boolean }): Promise<boolean>;
 }
 
-/** Renews the lease, and commits deferred changes if nothing else does. Between the two nothing wakes up. */
+/**
+ * Renews the lease, and commits deferred changes if nothing else does. Between the two nothing wakes up. Without the
+ * device and without such changes it has no timer, so that a program can end.
+ */
 export class StoreKeeper {
   /** The Store, which is asked as others ask it. */
   store: KeptStore | undefined;
   /** Resolves when nothing is under way any more. */
-  ended: Promise<void> | undefined;
+  ended: Promise<unknown> | undefined;
   readonly #writer: StoreWriter;
   readonly #clock: Clock;
+  /** Ends all; undefined: nothing has begun. */
+  #stopping: AbortSignal | undefined;
+  /** Ends the renewals; undefined: there are none. */
+  #renewing: AbortController | undefined;
+  /** Ends the wait for a commit to go along with. */
+  #waiting = new AbortController();
 
   /**
    * @param writer Has the lease, and the changes.
@@ -34,33 +43,56 @@ export class StoreKeeper {
     this.#clock = clock;
   }
 
-  /** Begins, the first time, and goes on until the Store is stopping. */
+  /** Begins, the first time, and ends when the Store is stopping. */
   begin(stopping: AbortSignal): void {
-    this.ended ??= this.#keep(stopping);
+    if (this.#stopping !== undefined) return;
+    this.#stopping = stopping;
+    this.taken();
+    this.#watch();
+    if (this.#writer.hasDeferred) this.#writer.onDeferred?.(); // the opening may have left something
   }
 
-  async #keep(stopping: AbortSignal): Promise<void> {
+  /** The device was taken. */
+  taken(): void {
+    if (this.#stopping === undefined || this.#renewing !== undefined) return;
+    this.#renewing = new AbortController();
+    const renewing = this.#keep(AbortSignal.any([this.#stopping, this.#renewing.signal]));
+    this.ended = Promise.all([this.ended, renewing]);
+  }
+
+  /** The device was handed back. */
+  handedBack(): void {
+    this.#renewing?.abort();
+    this.#renewing = undefined;
+    if (this.#writer.hasDeferred) return;
+    this.#waiting.abort();
+    this.#watch();
+  }
+
+  #watch(): void {
+    const stopping = this.#stopping;
+    if (stopping === undefined) return;
+    const waiting = this.#waiting = new AbortController();
+    const signal = AbortSignal.any([stopping, waiting.signal]);
+    this.#writer.onDeferred = () => {
+      this.#writer.onDeferred = undefined;
+      const flush = () => (this.#watch(), this.store?.flush());
+      // It rejects when the Store is stopping, or has failed, and rejects its `done`.
+      this.#clock.delay(MAX_DEFERRED, { signal }).then(flush).catch(() => {});
+    };
+  }
+
+  async #keep(signal: AbortSignal): Promise<void> {
     const writer = this.#writer;
-    const passes = (ms: number) => this.#clock.delay(ms, { signal: stopping });
-    const watch = () =>
-      writer.onDeferred = () => {
-        writer.onDeferred = undefined;
-        // It rejects when the Store is stopping, or has failed, and rejects its `done`.
-        passes(MAX_DEFERRED).then(() => (watch(), this.#flush())).catch(() => {});
-      };
-    watch()(); // the opening may have left something
     try {
       for (;;) {
-        await passes(writer.isKept ? writer.dueIn : Math.min(writer.dueIn, MAX_DEFERRED));
+        const { isKept, dueIn } = writer;
+        await this.#clock.delay(isKept ? dueIn : Math.min(dueIn, MAX_DEFERRED), { signal });
         if (writer.isLeftOver) await this.store?.handBack({ hears: false }); // a call between two passes has taken it
-        else await this.#flush();
+        else await this.store?.flush();
       }
     } catch {
       // As above.
     }
-  }
-
-  async #flush(): Promise<void> {
-    if (!this.#writer.isResting) await this.store?.flush();
   }
 }

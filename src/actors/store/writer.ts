@@ -47,7 +47,6 @@ export class StoreWriter {
   /** After a commit has failed, all later ones fail. */
   readonly #commits = new SharedRuns(() => this.#commitAll());
   #hasFailed = false;
-  #isResting = false;
   /** Is called once when a change waits for the next commit. */
   onDeferred: (() => void) | undefined;
   /** Whether the device was handed back: it is this process's until another takes it. */
@@ -149,12 +148,6 @@ export class StoreWriter {
     return await Array.fromAsync(entries, ({ key, value }) => ({ key: key.slice(from), value }));
   }
 
-  /** Commits the deferred changes. From then on there is no commit before the next change. */
-  async rest(): Promise<void> {
-    await this.flush();
-    this.#isResting = this.#deferred.size === 0 && this.#gathered.length === 0;
-  }
-
   /**
    * Takes the device, if it was handed back.
    *
@@ -180,7 +173,6 @@ export class StoreWriter {
   async handBack(hears: boolean): Promise<boolean> {
     if (this.#lease === undefined || this.#isFree) return true;
     const parting = this.#parting = { hears, isDone: false };
-    this.#isResting = false;
     await this.#commits.next();
     return parting.isDone;
   }
@@ -188,7 +180,7 @@ export class StoreWriter {
   /** How long to wait before a look whether the lease is to be renewed, in milliseconds. */
   get dueIn(): number {
     const { third = 0, dueIn = 0 } = this.#lease ?? {};
-    return this.#isHeld && !this.#isResting ? dueIn : third;
+    return this.#isHeld ? dueIn : third;
   }
 
   /** Whether the device is held until the client is closed, not from pass to pass. */
@@ -201,17 +193,11 @@ export class StoreWriter {
     return !this.#isFree && this.#mode === "between";
   }
 
-  /** Whether there are no commits, and the lease is not renewed. */
-  get isResting(): boolean {
-    return this.#isResting;
-  }
-
   /**
    * Makes a change with the next commit, so that it needs none of its own. It is lost if there is
    * none.
    */
   defer(mutation: StoreMutation): void {
-    this.#isResting = false;
     this.#deferred.set(JSON.stringify(mutation.key), mutation);
     this.onDeferred?.();
   }
@@ -227,6 +213,11 @@ export class StoreWriter {
   divisible(mutation: StoreMutation, parts: Parts): StoreMutation {
     this.#parts.set(mutation, parts);
     return mutation;
+  }
+
+  /** Whether changes wait for a commit to go along with. */
+  get hasDeferred(): boolean {
+    return this.#deferred.size > 0;
   }
 
   /** Makes changes with the next commit, which has to come before anything else depends on them. */
@@ -261,10 +252,7 @@ export class StoreWriter {
    * @throws As {@link StoreWriter.commit} does.
    */
   flush(mutations: readonly StoreMutation[] = []): Promise<void> {
-    if (mutations.length > 0) {
-      this.#isResting = false;
-      this.#gathered.push(mutations);
-    }
+    if (mutations.length > 0) this.#gathered.push(mutations);
     return this.#commits.next();
   }
 
@@ -297,7 +285,6 @@ export class StoreWriter {
   }
 
   async #commitAll(): Promise<void> {
-    if (this.#isResting) return;
     const parting = this.#parting;
     this.#parting = undefined;
     const renewal = this.#isHeld && parting === undefined ? this.#lease?.renewal() ?? [] : [];

@@ -37,10 +37,10 @@ const PASS_PAUSE = 100;
 /**
  * How a client holds its device: the client writes it, and its Store obeys.
  *
- * - `kept`: from the first use until it is closed.
+ * - `kept`: from the first use until it is stopped or closed.
  * - `pass`: for a pass, which hands it back.
  * - `late`: for a pass whose time is over. The lease is not renewed, and runs out.
- * - `between`: not, since no pass is under way.
+ * - `between`: not, since no pass is under way, or it was stopped.
  */
 export interface Holding {
   /** How. */

@@ -74,9 +74,8 @@ Deno.test("T60: a process that was paused while another took its place writes no
   const store = new MemoryStore();
   const one = stage.client("bot", { store });
   const roomId = await one.createRoom({});
-  one.start();
+  const running = assertRejects(() => one.start(), StoreInUseError);
   await one.ready;
-  await one.stop();
   const { clock } = stage; // a pause is that time goes by and the process does nothing
   const later = { now: () => clock.now() + 15_000, delay: clock.delay.bind(clock) };
   const two = stage.client("bot", { store, clock: later });
@@ -85,8 +84,71 @@ Deno.test("T60: a process that was paused while another took its place writes no
   await assertRejects(() => one.stateStore[UPDATES].setUnencrypted(roomId), ActorError);
   const error = await assertRejects(() => one.done, ActorError, "paused past its lease");
   assertInstanceOf(error.cause, StoreInUseError);
+  await running;
   assertEquals(await Array.fromAsync(store.list([])), before);
   await two.syncOnce();
+});
+
+Deno.test("A client that was stopped leaves its device to others, has no timer, and has the device again when it is started", async () => {
+  await using stage = clientStage();
+  const { clock } = stage;
+  const store = new MemoryStore();
+  const alice = stage.client("alice");
+  const roomId = await alice.createRoom({ preset: "public_chat" });
+  const lease = { held: "refuse" } as const;
+  const [one, two] = [stage.client("bot", { store, lease }), stage.client("bot", { store, lease })];
+  await one.joinRoom(roomId);
+  const said: string[] = [];
+  for (const [name, client] of Object.entries({ one, two })) {
+    client.on("m.room.message", ({ content }) => void said.push(`${name}: ${content.body}`));
+  }
+  for (const client of [one, two, one]) { // with time standing still
+    const running = client.start();
+    await client.ready;
+    const heard = said.length;
+    await alice.sendText(roomId, `${heard + 1}`);
+    await stage.until(() => said.length > heard);
+    await client.stop();
+    await running;
+    assertEquals(clock.pending, 0);
+  }
+  assertEquals(said, ["one: 1", "two: 2", "one: 3"]);
+});
+
+/** A store that waits with the commit that hands a device back. */
+class SlowlyReleased extends MemoryStore {
+  /** Resolves when that commit has come. */
+  readonly isReleasing = Promise.withResolvers<void>();
+  /** Lets it go on. */
+  readonly gate = Promise.withResolvers<void>();
+
+  override async commit(...args: Parameters<MemoryStore["commit"]>): Promise<boolean> {
+    const isReleasing = args[0].some(({ key, ...change }) =>
+      key.at(-1) === "lease" && "value" in change && (change.value as { until: number }).until === 0
+    );
+    if (isReleasing) {
+      this.isReleasing.resolve();
+      await this.gate.promise;
+    }
+    return await super.commit(...args);
+  }
+}
+
+Deno.test("A start that comes while the one before hands its device back has the device", async () => {
+  await using stage = clientStage();
+  const store = new SlowlyReleased();
+  const one = stage.client("bot", { store });
+  const first = one.start();
+  await one.ready;
+  const stopped = one.stop();
+  await store.isReleasing.promise;
+  const second = one.start();
+  store.gate.resolve();
+  await Promise.all([stopped, first, one.ready]);
+  const two = stage.client("bot", { store, lease: { held: "refuse" } });
+  await assertRejects(() => two.start(), StoreInUseError);
+  await one.close();
+  await second;
 });
 
 Deno.test("A client without a store takes nothing, and has no timer", async () => {

@@ -27,7 +27,7 @@ Deno.test("A call while a pass is under way has it ask once more, and shares its
   const outcome = await one;
   assertEquals([outcome.rounds, outcome.left, syncs(stage) - before], [2, undefined, 1]);
   for (const each of await Promise.all(others)) assertEquals(each, outcome);
-  assertEquals(stage.clock.pending, 2); // only those of the Store
+  assertEquals(stage.clock.pending, 0);
 });
 
 Deno.test("A pass that comes while another process has the device leaves in time, and the other makes one more round", async () => {
