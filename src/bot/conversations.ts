@@ -106,6 +106,11 @@ export class Conversations {
     noteTypes(context, types);
   }
 
+  /** Has a run know from its event on which rooms the bot has left. */
+  async during(run: Run, work: () => Promise<void>): Promise<void> {
+    await this.#waits.during(run, work);
+  }
+
   /** Has the bot listen to what conversations of earlier processes wait for. */
   async restore(): Promise<void> {
     this.functions.listenTo(await keptTypes(this.#client));

@@ -29,7 +29,6 @@ import {
   queueOf,
   Run,
   runDetails,
-  type RunOptions,
   sentAt,
   threadOf,
   type Update,
@@ -197,8 +196,13 @@ export class Updates {
   }
 
   /** Has the bot tell the user that a command has failed, if nobody else says anything. */
-  #leaveToSay({ run: { context, time }, update, found }: Called): void {
-    time.sayFailed = () => new Context(this.#kit, new Run({ context, time }), update, found)[SAY_FAILED]();
+  #leaveToSay({ run: failed, update, found }: Called): void {
+    const { context, time } = failed;
+    time.sayFailed = () => {
+      const run = new Run({ context, time });
+      run.left = failed.left;
+      return new Context(this.#kit, run, update, found)[SAY_FAILED]();
+    };
   }
 
   /** Warns, once a command, where a function in front of it keeps messages from it. */
@@ -221,12 +225,17 @@ export class Updates {
   #update(type: string, event: MatrixEvent, context: HandlerContext): Promise<void> {
     const { room_id: room, sender } = event as MatrixEvent & { room_id: RoomID; sender: string };
     const queue = queueOf(room, sender);
-    const begin = (): Promise<void> => {
-      const time = this.#kit.newTime();
-      const of = { context, time, queue };
-      const work = REGISTERED in globalThis ? this.#observed(type, event, of) : this.#run(type, event, of);
-      return this.#kit.patience.until(work, time, () => this.#endTurn(queue));
-    };
+    const run = new Run({ context, time: this.#kit.newTime(), queue });
+    return this.#kit.conversations.during(run, () =>
+      this.#inTurn(queue, () => {
+        const work = REGISTERED in globalThis
+          ? this.#observed(type, event, run)
+          : this.#run(type, event, run);
+        return this.#kit.patience.until(work, run.time, () => this.#endTurn(queue));
+      }));
+  }
+
+  #inTurn(queue: string, begin: () => Promise<void>): Promise<void> {
     const waiting = this.#queues.get(queue);
     if (waiting !== undefined) return new Promise<void>((turn) => waiting.push(turn)).then(begin);
     this.#queues.set(queue, []);
@@ -240,16 +249,15 @@ export class Updates {
   }
 
   /** Does the same as a span of OpenTelemetry, whose API is loaded only then. */
-  async #observed(type: string, event: MatrixEvent, of: RunOptions): Promise<void> {
+  async #observed(type: string, event: MatrixEvent, run: Run): Promise<void> {
     const { handled } = await import("../base/telemetry.ts");
     const { clock } = this.#kit.client.api;
-    await handled({ by: "bot", type, data: event, clock }, () => this.#run(type, event, of));
+    await handled({ by: "bot", type, data: event, clock }, () => this.#run(type, event, run));
   }
 
-  async #run(type: string, event: MatrixEvent, of: RunOptions): Promise<void> {
-    const { context, time } = of;
+  async #run(type: string, event: MatrixEvent, run: Run): Promise<void> {
+    const { context, time } = run;
     const read = updateOf(type, event);
-    const run = new Run(of);
     const isEdit = read.edits !== undefined || read.queries.has("edit");
     let update = isEdit ? await this.#heardEdit(read, context) : read;
     if (update === undefined) return;

@@ -6,7 +6,7 @@
  * @module
  */
 
-import { ValueError } from "../../../mod.ts";
+import { MatrixRequestError, ValueError } from "../../../mod.ts";
 import type {
   ContentURI,
   EncryptedFile,
@@ -22,7 +22,7 @@ import { type Command, usageOf } from "../commands/commands.ts";
 import type { Kit } from "../kit.ts";
 import { checkQueries, fullQuery, type Query, type Run, type Scene, type Update } from "../run/mod.ts";
 import { EVENT_HINTS } from "./context_hints.ts";
-import { mediaOf, type MessageMedia, type Reaction, reactionOf } from "../text/mod.ts";
+import { mediaOf, memberOf, type MessageMedia, type Reaction, reactionOf } from "../text/mod.ts";
 import { CALL, COMMAND, type Found, mentionedIn, SAY_FAILED } from "./event_parts.ts";
 import { RoomContext } from "./room_context.ts";
 import type { WriteOptions } from "./writing.ts";
@@ -365,10 +365,26 @@ export class EventContext<E extends MatrixEvent = MatrixEvent, Arguments = unkno
     return this.reply(`${given.problem}\n\nUsage: ${usage}`, { format: "plain" });
   }
 
-  /** @internal Tells the user that the command has failed. */
+  /** @internal Tells the user that the command has failed, but not where the bot has left the room since it began. */
   async [SAY_FAILED](): Promise<void> {
-    if (this.kit.behaviour.saysFailures === false) return;
+    if (this.kit.behaviour.saysFailures === false || !await this.#isIn()) return;
+    if (this.run.left?.has(this.roomId) === true) return;
     await this.reply("Sorry, that failed.").catch(() => {}); // what is reported is the failure itself
+  }
+
+  /** Asks the homeserver whether the bot is in the room: it may have been thrown out, which no sync has told yet. */
+  async #isIn(): Promise<boolean> {
+    const path = { roomId: this.roomId, userId: this.client.mxid };
+    try {
+      const member = await this.client.request(
+        "GET",
+        "/_matrix/client/v3/rooms/{roomId}/state/m.room.member/{userId}",
+        { path },
+      );
+      return memberOf(member, "membership") === "join";
+    } catch (error) {
+      return !(error instanceof MatrixRequestError && (error.status === 403 || error.status === 404));
+    }
   }
 
   #eventId(action: string): EventID {

@@ -63,6 +63,8 @@ export class Waits {
   readonly #client: Client;
   /** The handlers that run. */
   readonly #running = new Set<Run>();
+  /** Those whose events have come, until they have ended; some wait for others. */
+  readonly #heard = new Set<Run>();
   /** Those that have begun to look for what waits, until they have ended. */
   readonly #inHand = new Set<Run>();
   /** Those that are waited for until they run, by their deliveries. */
@@ -130,6 +132,16 @@ export class Waits {
     context.updateSession(WAITS, room, ({ waits }) => without(waits, id));
   }
 
+  /** Has a handler know from its event on that the bot has left a room: it may wait before it begins. */
+  async during(run: Run, work: () => Promise<void>): Promise<void> {
+    this.#heard.add(run);
+    try {
+      await work();
+    } finally {
+      this.#heard.delete(run);
+    }
+  }
+
   /** Notes that a handler has something in hand, which is no answer to a question that is put from now on. */
   take(run: Run): void {
     this.#inHand.add(run);
@@ -148,8 +160,8 @@ export class Waits {
   }
 
   /**
-   * Has the handlers that run, or have something in hand, know that the bot is not in a room any more. What comes
-   * later is no answer to what the room waits for.
+   * Has the handlers that run, or are about to, know that the bot is not in a room any more. What comes later is no
+   * answer to what the room waits for.
    *
    * @param end Has that recorded as over.
    */
@@ -158,7 +170,7 @@ export class Waits {
     { deliveryId }: Pick<HandlerContext, "deliveryId">,
     end: (waits: readonly WaitEntry[]) => Promise<void>,
   ): Promise<void> {
-    for (const run of this.#running.union(this.#inHand)) (run.left ??= new Set()).add(room);
+    for (const run of this.#running.union(this.#heard)) (run.left ??= new Set()).add(room);
     const ended = this.#of(room, () => true, deliveryId).then(end);
     const over = Promise.all([this.#leaving.get(room), ended]).then(() => {}, () => {}); // the handler says why
     this.#leaving.set(room, over);
