@@ -14,7 +14,7 @@ import { membershipOf, SyncFilter } from "../rooms/mod.ts";
 import type { Device, SlidingPosition } from "../users/mod.ts";
 import { Arrivals, formatToken, parseToken, type SyncJob } from "./sync_job.ts";
 import { ephemeralOf, isNewlyJoined, sectionsOf } from "./rooms.ts";
-import { acknowledge, LONGEST_WAIT, parts } from "./sync_answer.ts";
+import { acknowledge, longPoll, parts } from "./sync_answer.ts";
 
 /** The member that holds what is after the timeline in `rooms.ts`. */
 const STATE_AFTER = "state_after";
@@ -67,7 +67,7 @@ export interface Slid extends Pick<Shown, "lists" | "rooms" | "extensions"> {
 
 /** Answers as soon as there is something new, or when the time is over. */
 export async function slide(request: AuthedRequest, question: Question): Promise<Slid> {
-  const { server, user, device, raw } = request;
+  const { server, user, device } = request;
   const { pos, timeout, connection, lists, extensions } = question;
   const known = device.connections.get(connection);
   const key = Number(pos?.split("/")[0]);
@@ -91,20 +91,16 @@ export async function slide(request: AuthedRequest, question: Question): Promise
     fullState: false,
     stateAfter: STATE_AFTER,
   };
-  const deadline = server.now + Math.min(timeout, LONGEST_WAIT);
-  while (true) {
-    const until = server.stream.position;
+  return await longPoll(request, timeout, (until, isOver) => {
     const { isNews, sent, ...answer } = show({ job, lists, extensions, sent: from.rooms }, until, toDevice);
-    if (isNews || position === undefined || server.now >= deadline || server.closed) {
-      const number = isNews || position === undefined ? ++server.slidingPositions : key;
-      const keys = JSON.stringify(keysOf(device));
-      if (number !== key) positions.set(number, { rooms: sent, keys });
-      const at = formatToken({ position: until, toDevice: until });
-      return { ...answer, pos: { number, at }, hasNewKeys: keys !== from.keys };
-    }
-    await server.stream.wait(user.id, deadline - server.now, raw.signal);
-    if (!server.oauth?.find(request.token)) server.sessions.find(request.token); // it may have been revoked
-  }
+    const isNew = isNews || position === undefined;
+    if (!isNew && !isOver) return undefined;
+    const number = isNew ? ++server.slidingPositions : key;
+    const keys = JSON.stringify(keysOf(device));
+    if (number !== key) positions.set(number, { rooms: sent, keys });
+    const at = formatToken({ position: until, toDevice: until });
+    return { ...answer, pos: { number, at }, hasNewKeys: keys !== from.keys };
+  });
 }
 
 function keysOf(device: Device): JsonObject {

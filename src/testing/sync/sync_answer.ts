@@ -11,22 +11,39 @@ import { Arrivals, deviceListsOf, formatToken, type SyncJob } from "./sync_job.t
 import { roomsOf } from "./rooms.ts";
 
 /** An unlimited wait would outlive every timer. */
-export const LONGEST_WAIT = 24 * 60 * 60 * 1000;
+const LONGEST_WAIT = 24 * 60 * 60 * 1000;
 
 /** Answers as soon as there is something new, or when the time is over. */
 export async function answerOf(
-  { server, user, raw, token }: AuthedRequest,
+  request: AuthedRequest,
   plan: Omit<SyncJob, "until">,
   timeout: number,
 ): Promise<JsonObject> {
+  return await longPoll(
+    request,
+    plan.since === undefined || plan.fullState ? 0 : timeout,
+    (until, isOver) => {
+      const job = { ...plan, until };
+      return respond(job) ?? (isOver ? finish(job, {}) : undefined);
+    },
+  );
+}
+
+/**
+ * Asks for an answer until there is one: now, and with each change.
+ *
+ * @param timeout How long, in milliseconds of the homeserver's clock.
+ * @param ask Makes the answer up to a position; undefined: there is none yet, which it must not say once time is over.
+ */
+export async function longPoll<Answer>(
+  { server, user, raw, token }: AuthedRequest,
+  timeout: number,
+  ask: (until: number, isOver: boolean) => Answer | undefined,
+): Promise<Answer> {
   const deadline = server.now + Math.min(timeout, LONGEST_WAIT);
   while (true) {
-    const job = { ...plan, until: server.stream.position };
-    const response = respond(job);
-    if (response !== undefined) return response;
-    if (plan.since === undefined || plan.fullState || server.now >= deadline || server.closed) {
-      return finish(job, {});
-    }
+    const answer = ask(server.stream.position, server.now >= deadline || server.closed);
+    if (answer !== undefined) return answer;
     await server.stream.wait(user.id, deadline - server.now, raw.signal);
     // The token may have been revoked while the client was waiting.
     if (!server.oauth?.find(token)) server.sessions.find(token);
