@@ -302,12 +302,13 @@ export class TestUser {
   }
 
   /**
-   * Waits for the next message of others in a room: after this user's latest, and after those that this user
-   * was given by this.
+   * Waits for the next message of others in a room that this user is in: after what this user has sent last, but for
+   * reactions, and after those that this user was given by this.
    *
    * @param roomId The room.
    * @returns The message, with the edits that there are.
-   * @throws {ExpectationError} If none comes within five seconds of the homeserver's clock, or it is encrypted.
+   * @throws {ExpectationError} If none comes within five seconds of the homeserver's clock, or it is encrypted; if
+   *   the user is not in the room.
    *
    * @example
    * ```ts
@@ -326,8 +327,9 @@ export class TestUser {
     this.#places.set(roomId, place);
     const end = this.#home.now() + PATIENCE;
     for (;;) {
-      const events = this.#home.room(roomId).events;
-      const own = events.findLastIndex(({ sender }) => sender === this.userId);
+      const room = this.#home.room(roomId);
+      const events = this.#seen(room);
+      const own = events.findLastIndex(({ sender, type }) => sender === this.userId && type !== "m.reaction");
       place.given = Math.max(place.given, own + 1);
       const found = events.findIndex((event, at) => at >= place.given && isNews(event));
       const next = events[found];
@@ -336,6 +338,11 @@ export class TestUser {
         return this.#read(events.slice(found), next);
       }
       const left = end - this.#home.now();
+      if (left <= 0 && room.membership(this.userId) !== "join") {
+        throw new ExpectationError(
+          `${this.userId} was to get a message in ${roomId}, and is not in the room: joinRoom(roomId) first`,
+        );
+      }
       if (left <= 0) {
         throw new ExpectationError(
           `${this.userId} was to get a message in ${roomId}, and none has come; was who answers in the room when it was asked? ` +
@@ -378,6 +385,15 @@ export class TestUser {
       throw new ValueError(`Cannot ${method} ${path} as ${this.userId}: ${JSON.stringify(answer)}`);
     }
     return answer;
+  }
+
+  /** The events of a room that the user is in, or was in until it left. */
+  #seen(room: RoomView): readonly ViewedEvent[] {
+    const { events } = room;
+    if (room.membership(this.userId) === "join") return events;
+    const isOwn = ({ type, state_key }: ViewedEvent) => type === "m.room.member" && state_key === this.userId;
+    const joined = events.findLastIndex((event) => isOwn(event) && event.content.membership === "join");
+    return events.slice(0, joined < 0 ? 0 : events.findIndex((event, at) => at > joined && isOwn(event)));
   }
 
   #read(events: readonly ViewedEvent[], { event_id, type }: ViewedEvent): TestedMessage {

@@ -61,6 +61,44 @@ Deno.test("A user waits for a message as long as five seconds of the homeserver'
   await assertRejects(() => alice.createRoom({ invitees: [] } as never), ValueError, "no option invitees");
 });
 
+Deno.test("A reaction of a user does not hide what comes before it", async () => {
+  await using homeserver = new Homeserver();
+  const [alice, bob] = [homeserver.createUser("alice"), homeserver.createUser("bob")];
+  const room = await alice.createRoom({ isPublic: true });
+  await bob.joinRoom(room);
+  await bob.sendMessage(room, "one");
+  await bob.sendMessage(room, "two");
+  const { eventId } = await alice.nextMessage(room);
+  await alice.react(room, eventId, "👍");
+  assertEquals((await alice.nextMessage(room)).text, "two");
+});
+
+Deno.test("A user reads a room as far as it is in the room", async () => {
+  const clock = new TestClock();
+  await using homeserver = new Homeserver({ clock });
+  const [alice, bob] = [homeserver.createUser("alice"), homeserver.createUser("bob")];
+  const room = await alice.createRoom({ invite: [bob.userId] });
+  await alice.sendMessage(room, "before");
+  const never = assertRejects(() => bob.nextMessage(room), ExpectationError, "is not in the room");
+  await clock.tick(5_000);
+  await never;
+  const coming = bob.nextMessage(room);
+  await bob.joinRoom(room);
+  await alice.sendMessage(room, "within");
+  assertEquals((await coming).text, "within");
+  await alice.sendMessage(room, "goodbye");
+  await alice.request("POST", `/rooms/${room}/kick`, { user_id: bob.userId });
+  await alice.sendMessage(room, "after");
+  assertEquals((await bob.nextMessage(room)).text, "goodbye");
+  const gone = assertRejects(() => bob.nextMessage(room), ExpectationError, "is not in the room");
+  await clock.tick(5_000);
+  await gone;
+  await alice.inviteUser(room, bob.userId);
+  await bob.joinRoom(room);
+  await alice.sendMessage(room, "again");
+  assertEquals((await bob.nextMessage(room)).text, "again");
+});
+
 Deno.test("A user's client encrypts, and the user says that it can't read that", async () => {
   await using homeserver = new Homeserver();
   const [alice, bob] = [homeserver.createUser("alice"), homeserver.createUser("bob")];
