@@ -6,8 +6,8 @@
 
 import type { Clock } from "../../base/clock.ts";
 import type { StoreKey, StoreMutation } from "../../store/base/mod.ts";
-import type { SyncRecord } from "../../store/device/mod.ts";
-import type { FilterID, SyncToken } from "../../types/ids.ts";
+import type { MovedRoom, SyncRecord } from "../../store/device/mod.ts";
+import type { FilterID, RoomID, SyncToken } from "../../types/ids.ts";
 import type { KeptResponses } from "./kept_responses.ts";
 import type { ShownLog, ShownRoom } from "./shown_events.ts";
 import type { CommittedSync, RoomChange, SyncChange } from "./store_protocol.ts";
@@ -16,8 +16,8 @@ import { StoreError } from "../../errors/store_error.ts";
 import { type Later, later } from "../kernel/mod.ts";
 import type { RoomMutations, StoreRooms } from "./rooms.ts";
 
-/** How many rooms are remembered that became encrypted in what has not been handled: few do. */
-const MAX_BEGAN = 100;
+/** How many rooms are remembered that became encrypted, or were entered or left, in what was not handled: few are. */
+const MAX_CHANGED = 100;
 
 /** Stores the position: up to where responses were committed, and up to where they were handled. */
 export class StorePosition {
@@ -31,6 +31,8 @@ export class StorePosition {
    * shown up to each.
    */
   readonly #unhandled = new Map<SyncToken, readonly ShownRoom[]>();
+  /** What the user was to rooms before what earlier processes have left unhandled, and this one has not received. */
+  readonly #cutOff = new Map<RoomID, MovedRoom[1]>();
   /** Whether the count of processes that have ended has been raised by this one. */
   #hasCounted = false;
 
@@ -56,7 +58,16 @@ export class StorePosition {
     if (this.#position !== undefined) return this.#position;
     const position = await this.#writer.get<SyncRecord>(this.#writer.keys.sync()) ?? {};
     await this.#shown.load(position.shown);
-    return this.#position ??= await this.#withKept(position);
+    const known = await this.#withKept(position);
+    if (this.#position !== undefined) return this.#position;
+    for (const [roomId, was] of known.moved?.toReversed() ?? []) this.#cutOff.set(roomId, was);
+    return this.#position = known;
+  }
+
+  /** What the user was to rooms before what a crash has cut off; null: nothing was known of it. */
+  async cutOff(): Promise<ReadonlyMap<RoomID, MovedRoom[1]>> {
+    await this.get();
+    return this.#cutOff;
   }
 
   /**
@@ -72,6 +83,7 @@ export class StorePosition {
 
   /** Moves to another position. */
   async move(nextBatch: SyncToken | undefined): Promise<void> {
+    this.#cutOff.clear();
     this.#unhandled.clear(); // responses on their way belong to the old position, and events may come again
     const { nextBatch: until, filter } = await this.get();
     const mutations: StoreMutation[] = [];
@@ -126,12 +138,14 @@ export class StorePosition {
       isOver ||= older === before.anew?.end;
       if (older === token) break;
     }
-    const { anew, began, ...rest } = withoutStart(before);
+    const { anew, began, moved: all, ...rest } = withoutStart(before);
     const isAllHandled = this.#unhandled.size === 0 && before.again === undefined;
+    const moved = all?.filter(([, , nextBatch]) => before.again || this.#unhandled.has(nextBatch)) ?? [];
     this.#set({
       ...rest,
       ...(anew && !isOver && { anew }),
       ...(began && !isAllHandled && { began }),
+      ...(moved.length > 0 && { moved }),
       handled: token,
       ...this.#shownWith(rooms),
     });
@@ -148,19 +162,21 @@ export class StorePosition {
    */
   async advance(
     { nextBatch, repeated, again, anew = false, rooms, atOnce = false }: SyncChange,
-    { mutations, began }: Pick<RoomMutations, "mutations" | "began">,
+    { mutations, began, former }: Pick<RoomMutations, "mutations" | "began" | "former">,
   ): Promise<number | undefined> {
     const before = this.#position ?? await this.get();
     if (atOnce) {
       if (this.#kept.oldest < Infinity) this.#kept.handled(nextBatch);
       await this.#shown.makeRoom();
     }
+    for (const { roomId } of this.#cutOff.size === 0 ? [] : rooms) this.#cutOff.delete(roomId);
     const isNews = nextBatch !== before.nextBatch || mutations.length > 0 || repeated || this.#writer.owes ||
       before.ahead === true;
     if (!isNews && before.handled !== undefined) return undefined;
     const first = before.handled === undefined && { first: before.first ?? nextBatch };
     const crashes = (before.crashes ?? 0) + (repeated && !this.#hasCounted ? 1 : 0);
     this.#hasCounted ||= repeated;
+    const moved = before.handled === undefined || atOnce ? [] : movedIn(rooms, former, nextBatch);
     const { again: _, ahead: __, ...rest } = before;
     this.#set({
       ...rest,
@@ -169,7 +185,8 @@ export class StorePosition {
       ...(anew && { anew: { end: nextBatch } }),
       ...(again && { again }),
       ...(crashes > 0 && { crashes }),
-      ...(began.length > 0 && { began: [...before.began ?? [], ...began].slice(-MAX_BEGAN) }),
+      ...(moved.length > 0 && { moved: [...before.moved ?? [], ...moved].slice(-MAX_CHANGED) }),
+      ...(began.length > 0 && { began: [...before.began ?? [], ...began].slice(-MAX_CHANGED) }),
       ...(atOnce && this.#shownWith(rooms.filter(isShown))),
     });
     const earlier = this.#unhandled.get(nextBatch) ?? []; // of a response that ended with the same token
@@ -209,6 +226,18 @@ export class StorePosition {
 /** A position without what is stored only until something is handled. */
 function withoutStart({ first: _, crashes: __, ...rest }: SyncRecord): SyncRecord {
   return rest;
+}
+
+/** The rooms whose membership changes with a response. */
+function movedIn(
+  rooms: readonly RoomChange[],
+  former: RoomMutations["former"],
+  nextBatch: SyncToken,
+): readonly MovedRoom[] {
+  return rooms.flatMap(({ roomId, membership }, index) => {
+    const before = former[index]?.membership ?? null;
+    return before === membership ? [] : [[roomId, before, nextBatch] as const];
+  });
 }
 
 /** Returns whether a change shows events of its room. */

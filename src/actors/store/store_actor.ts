@@ -17,6 +17,7 @@ import {
   type StoreMutation,
 } from "../../store/base/mod.ts";
 import type { LeaseOptions, RoomRecord, StoredState, SyncRecord } from "../../store/device/mod.ts";
+import type { Membership } from "../../types/enums.ts";
 import type { FilterID, RoomID, SyncToken } from "../../types/ids.ts";
 import { QuarantinedEvents, type QuarantineRecord } from "./quarantine.ts";
 import { type Actor, type Later, later, spawn, type TurnContext } from "../kernel/mod.ts";
@@ -296,6 +297,14 @@ export class StoreHandlers implements AsyncDisposable {
   /** Every room that is known. */
   rooms(): Turn<RoomRecord[]> {
     return this.#after(() => this.#rooms.rooms());
+  }
+
+  /** What the user was to the rooms that are known, before what a crash has cut off. */
+  async handledMemberships(): Promise<Map<RoomID, Membership>> {
+    const cutOff = await this.#position.cutOff();
+    const rooms = await this.#rooms.rooms();
+    const before = rooms.map(({ roomId, membership }) => [roomId, cutOff.get(roomId) ?? membership] as const);
+    return new Map(before.filter(([roomId]) => cutOff.get(roomId) !== null));
   }
 
   /**

@@ -33,7 +33,7 @@ export interface RoomContinuityOptions extends RoomGapsOptions {
 }
 
 /** What a response goes on from. */
-export interface Continuation extends Pick<SyncPosition, "since" | "anew" | "repeated" | "first"> {
+export interface Continuation extends Pick<SyncPosition, "since" | "anew" | "first"> {
   /** How it goes on from those before, if it is one of sliding sync. */
   readonly window?: SyncWindow;
   /** Whether nothing is delivered of rooms that are shown as they are. Default: it is. */
@@ -65,11 +65,9 @@ export async function resumeRooms(
   { own, memory, store }: RoomContinuityOptions,
   gaps: RoomGaps,
 ): Promise<{ readonly known: readonly ViewedRoom[]; readonly others: readonly ViewedRoom[] }> {
-  const before = new Map(
-    (await store.rooms()).map((room) => [room.roomId, room.membership]),
-  );
+  const before = await store.handledMemberships();
   const isNew = ({ roomId, membership }: RoomPart): boolean =>
-    from.repeated || membership === Membership.JOIN || before.get(roomId) !== membership;
+    membership === Membership.JOIN || before.get(roomId) !== membership;
   const shown = new Set(parts.rooms.map(({ roomId }) => roomId));
   const missing = new Set(
     [...before].filter(([roomId, membership]) => membership === Membership.JOIN && !shown.has(roomId))
@@ -77,7 +75,10 @@ export async function resumeRooms(
   );
   const rooms = [...missing, ...parts.rooms.filter(isNew)];
   const views = await memory.views(rooms, own);
-  const all = rooms.map((room, index) => ({ room, view: views[index] as StayView }));
+  const all = rooms.map((room, index) => {
+    const view = views[index] as StayView;
+    return { room, view: missing.has(room) ? { ...view, before: { ...view.before, isJoined: true } } : view };
+  });
   const stayed = all.filter(({ room, view }) =>
     view.before.isJoined && (room.membership === Membership.JOIN || missing.has(room))
   );

@@ -242,6 +242,8 @@ export interface SyncRecord {
   readonly anew?: Anew;
   /** The events by which rooms became encrypted in what has not been handled: it may come again, with them. */
   readonly began?: readonly EventID[];
+  /** The rooms whose membership has changed in what has not been handled, and what it was before. */
+  readonly moved?: readonly MovedRoom[];
   /** How many processes in a row have ended without handling anything. */
   readonly crashes?: number;
   /** The events that were handled last. */
@@ -249,6 +251,9 @@ export interface SyncRecord {
   /** The uploaded filter, and its definition. */
   readonly filter?: { readonly id: FilterID; readonly definition: string };
 }
+
+/** A room, the user's membership before a response (null: none was known), and the token that the response ends with. */
+export type MovedRoom = readonly [roomId: RoomID, before: Membership | null, nextBatch: SyncToken];
 
 /**
  * The time in which a client receives what was received before: it has gone back to an earlier

@@ -21,6 +21,7 @@ export {
   isDeviceKey,
   isLocal,
   kindOf,
+  type MovedRoom,
   type PowerAction,
   powerLevelOf,
   type RoomPower,

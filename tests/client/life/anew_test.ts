@@ -6,6 +6,7 @@ import { BotTester } from "@greenroom/matrix/testing";
 import type { RoomID } from "@greenroom/matrix/types";
 import { encodeRecoveryKey } from "../../../src/crypto/secrets/recovery_key.ts";
 import { clientStage, heard } from "../support/stage.ts";
+import { copyOf } from "../support/store_copy.ts";
 
 const [KEY, OTHER_KEY] = [7, 8].map((byte) => encodeRecoveryKey(new Uint8Array(32).fill(byte)));
 
@@ -156,3 +157,41 @@ for (const way of ["left", "banned", "kept"] as const) {
     assertEquals(seen, ["meanwhile", ...way === "kept" ? [] : [`@bot:localhost ${way}`]]);
   });
 }
+
+Deno.test("A token that is lost after a crash loses no invitation that the crash has cut off, nor that the bot was thrown out", async () => {
+  await using here = clientStage();
+  const store = new MemoryStore();
+  const alice = here.client("alice");
+  const invitees = ["@bot:localhost"] as const;
+  const first = here.client("bot", { store });
+  const room = await alice.createRoom({ invitees });
+  await alice.createRoom({ invitees }); // this invitation is handled
+  await first.joinRoom(room);
+  await first.syncOnce();
+  const gate = Promise.withResolvers<void>();
+  for (const type of ["INVITE", "KICK", "m.room.message"] as const) first.on(type, () => gate.promise);
+  const running = first.start();
+  await here.settle();
+  const invited = await alice.createRoom({ invitees });
+  await here.settle();
+  await alice.sendText(room, "goodbye");
+  await alice.kickUser(room, "@bot:localhost");
+  await here.settle();
+  const crashed = await copyOf(store);
+  gate.resolve();
+  await first.stop();
+  await running;
+  await here.clock.tick(15_000); // the lease of what has crashed
+  const lives: string[][] = [];
+  for (const fetch of [forgetful(here.homeserver.fetch), here.homeserver.fetch]) {
+    const seen: string[] = [];
+    lives.push(seen);
+    await using bot = here.client("bot", { store: crashed, fetch });
+    bot.on("INVITE", ({ room_id }) => void seen.push(room_id === invited ? "invited" : "invited again"));
+    bot.on("KICK", () => void seen.push("thrown out"));
+    bot.on("m.room.message", ({ content }) => void seen.push(content.body));
+    await bot.syncOnce();
+    await bot.close();
+  }
+  assertEquals(lives, [["goodbye", "thrown out", "invited"], []]);
+});
