@@ -4080,10 +4080,10 @@ export interface Client
    * don't, and Synapse shows them.
    *
    * `default_action` blocks all. The lists of MSC4155 (globs of user IDs, and of server names) tell them apart: the
-   * first that fits counts, users before servers, and of each `allowed`, `ignored`, `blocked`. On Synapse, they count
-   * only for a user who has never set `default_action`.
+   * first that fits counts, users before servers, and of each `allowed`, `ignored`, `blocked`. On Synapse, they do
+   * not count for a user who has set `default_action` once, though it was taken away since: then all get through.
    *
-   * @param permissions What is let through; `{}`: everything.
+   * @param permissions What is let through, in place of what was before; `{}`: everything.
    * @param options Request options.
    * @throws {UnsupportedFeatureError} If the homeserver can't block, or has no lists.
    * @throws {ValueError} If there is no such member, or it is of another kind.

@@ -75,10 +75,10 @@ export interface InvitePermissionsAPI {
    * don't, and Synapse shows them.
    *
    * `default_action` blocks all. The lists of MSC4155 (globs of user IDs, and of server names) tell them apart: the
-   * first that fits counts, users before servers, and of each `allowed`, `ignored`, `blocked`. On Synapse, they count
-   * only for a user who has never set `default_action`.
+   * first that fits counts, users before servers, and of each `allowed`, `ignored`, `blocked`. On Synapse, they do
+   * not count for a user who has set `default_action` once, though it was taken away since: then all get through.
    *
-   * @param permissions What is let through; `{}`: everything.
+   * @param permissions What is let through, in place of what was before; `{}`: everything.
    * @param options Request options.
    * @throws {UnsupportedFeatureError} If the homeserver can't block, or has no lists.
    * @throws {ValueError} If there is no such member, or it is of another kind.
@@ -119,13 +119,17 @@ export function invitePermissionsAPI(session: Session): InvitePermissionsAPI {
       const asked = calledAs(options, "setInvitePermissions");
       const filters = Object.values(filter).some((each) => each !== undefined);
       if (filters) await session.needs([FILTERS], "set lists of invitations", asked);
-      if (!filters || default_action !== undefined) {
+      if (default_action !== undefined) {
         await session.needs(BLOCKS, "block invitations", asked);
         await setAccountData(CONFIG, { default_action }, asked);
       }
       if (filters || await session.supports(FILTERS, FILTERS, asked)) {
         await setAccountData(FILTER, filter, asked);
       }
+      if (default_action !== undefined) return;
+      // Synapse takes an empty configuration for one that goes before the lists: none is written where there is none.
+      const before: InvitePermissionConfigContent = await found(CONFIG, asked);
+      if (before.default_action !== undefined) await setAccountData(CONFIG, {}, asked);
     },
   };
 }

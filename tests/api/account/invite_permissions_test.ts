@@ -2,6 +2,7 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { invitePermissionsAPI } from "../../../src/api/account/invite_permissions.ts";
 import { ValueError } from "../../../src/errors/matrix_error.ts";
 import { UnsupportedFeatureError } from "../../../src/errors/service_response_error.ts";
+import type { JsonObject } from "../../../src/types/json.ts";
 import { refusal, type Rule, scripted } from "../../support/scripted_fetch.ts";
 
 const DATA = "/_matrix/client/v3/user/@alice:example.org/account_data";
@@ -26,9 +27,18 @@ function server(features: string[], rules: Record<string, Rule> = {}) {
 const STABLE = "org.matrix.msc4380.stable";
 const LISTS = "org.matrix.msc4155";
 
+/** What a homeserver keeps of the configuration. */
+function kept(): Record<string, Rule> {
+  let config: JsonObject | undefined;
+  return {
+    [`GET ${CONFIG}`]: () => config ?? refusal(404, "M_NOT_FOUND"),
+    [`PUT ${CONFIG}`]: ({ body }) => (config = body as JsonObject, {}),
+  };
+}
+
 Deno.test("setInvitePermissions() blocks all invitations where the homeserver can, and lets them through again", async () => {
   for (const feature of [STABLE, "v1.18"]) {
-    const { setInvitePermissions, puts } = server([feature]);
+    const { setInvitePermissions, puts } = server([feature], kept());
     await setInvitePermissions({ default_action: "block" });
     await setInvitePermissions({});
     assertEquals(puts(), [[CONFIG, { default_action: "block" }], [CONFIG, {}]]);
@@ -36,14 +46,24 @@ Deno.test("setInvitePermissions() blocks all invitations where the homeserver ca
 });
 
 Deno.test("setInvitePermissions() writes lists where the homeserver has them, and takes away those of before", async () => {
-  const { setInvitePermissions, puts } = server([STABLE, LISTS]);
+  const { setInvitePermissions, puts } = server([STABLE, LISTS], kept());
   await setInvitePermissions({ allowed_users: ["@*:example.org"], blocked_servers: ["*"] });
   await setInvitePermissions({ default_action: "block" });
+  await setInvitePermissions({ blocked_users: ["@bore:example.org"] });
   assertEquals(puts(), [
     [FILTER, { allowed_users: ["@*:example.org"], blocked_servers: ["*"] }],
     [CONFIG, { default_action: "block" }],
     [FILTER, {}],
+    [FILTER, { blocked_users: ["@bore:example.org"] }],
+    [CONFIG, {}], // else all would stay blocked; last, so that nobody gets through in between
   ]);
+});
+
+Deno.test("setInvitePermissions({}) writes no configuration where there is none: Synapse would take that for one, and no list would count", async () => {
+  const { setInvitePermissions, puts } = server([STABLE, LISTS], kept());
+  await setInvitePermissions({});
+  assertEquals(puts(), [[FILTER, {}]]);
+  await server(["v1.15"]).setInvitePermissions({});
 });
 
 Deno.test("setInvitePermissions() says what the homeserver lacks, and writes nothing", async () => {

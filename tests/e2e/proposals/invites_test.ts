@@ -9,7 +9,8 @@ import { synapseHost } from "../support/host.ts";
 import { missing } from "../support/synapse.ts";
 
 Deno.test({
-  name: "Lists of invitations let some through, refuse some, and hide some; blocking all goes before them",
+  name:
+    "Lists of invitations let some through, refuse some, and hide some; blocking all goes before them, until it is taken away",
   ignore: missing,
   async fn() {
     await using synapse = await Synapse.start({ proposals: ["msc4155_enabled"], print() {} });
@@ -20,6 +21,7 @@ Deno.test({
       ignored_users: [bore.userId],
       blocked_servers: ["*"],
     };
+    await alice.setInvitePermissions({}); // hides no lists
     await alice.setInvitePermissions(lists);
     assertEquals(await alice.getInvitePermissions() as unknown, lists);
     const heard: string[] = [];
@@ -34,5 +36,9 @@ Deno.test({
     await alice.setInvitePermissions({ default_action: "block" });
     assertEquals(await alice.getInvitePermissions(), { default_action: "block" });
     await refused(() => invite(friend), InviteBlockedError, 403);
+    await alice.setInvitePermissions(lists);
+    assertEquals(await alice.getInvitePermissions() as unknown, lists);
+    await invite(friend);
+    await invite(stranger); // Synapse does not come back to the lists
   },
 });
