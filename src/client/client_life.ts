@@ -275,14 +275,14 @@ export class ClientLife implements QuarantineActors, TaskActors {
   /** Resolves to whether work has ended, within the time that the end of a client has. */
   async #inTime(work: Promise<unknown>): Promise<boolean> {
     const { clock, log, deadline } = this.#client;
-    const late = Promise.withResolvers<boolean>();
+    const late = Promise.withResolvers<"late">();
     const inTime = alarm(clock, deadline, () => {
       log.warn("The sync has stopped, but handlers or requests are still at work, and may use the store", {
         deadline,
       });
-      late.resolve(false);
+      late.resolve("late");
     });
-    return await Promise.race([work.then(() => true), late.promise]).finally(inTime);
+    return await Promise.race([work, late.promise]).finally(inTime) !== "late";
   }
 
   async #stop(plain: LifeAPI): Promise<void> {

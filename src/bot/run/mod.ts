@@ -19,7 +19,7 @@ export {
   type Step,
   type Wait,
 } from "./run_record.ts";
-export { currentRun, Once, Run, type RunOptions } from "./run.ts";
+export { currentRun, Once, Run } from "./run.ts";
 export { Begun, Patience, RunTime } from "./patience.ts";
 export {
   editedEvent,

@@ -24,7 +24,7 @@ import {
 } from "./run_record.ts";
 
 /** What a run is made of. */
-export interface RunOptions {
+interface RunOptions {
   /** What the client's handler was called with. */
   readonly context: HandlerContext;
   /** The steps of earlier runs. Default: none. */
