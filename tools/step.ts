@@ -86,23 +86,61 @@ export async function runSteps(
   print: (line: string) => void,
 ): Promise<{ passed: number; failed: number }> {
   const sum = { passed: 0, failed: 0 };
-  for (const step of steps) {
-    for (const { passed, failed } of await Promise.all([step].flat().map((one) => runStep(one, print)))) {
+  for (const group of steps.map((step) => [step].flat())) {
+    const stop = stopwatch();
+    const isAlone = group.length === 1;
+    for (const { passed, failed } of await Promise.all(group.map((one) => runStep(one, print, isAlone)))) {
       sum.passed += passed;
       sum.failed += failed;
     }
+    if (!isAlone) print(line("", "these together", stop()));
   }
   return sum;
 }
 
-async function runStep(step: Step, print: (line: string) => void): Promise<StepResult> {
-  const start = performance.now();
+/** How long something took. */
+interface Took {
+  /** By the clock, in seconds. */
+  readonly clock: number;
+  /** Of all processors, in seconds; undefined where the system does not say. */
+  readonly processors: number | undefined;
+}
+
+function stopwatch(): () => Took {
+  const [start, before] = [performance.now(), processorSeconds()];
+  return () => {
+    const now = processorSeconds();
+    return {
+      clock: (performance.now() - start) / 1000,
+      processors: now === undefined || before === undefined ? undefined : now - before,
+    };
+  };
+}
+
+/** What this process has used of the processors, with those that it has started and that have ended; Linux says that. */
+function processorSeconds(): number | undefined {
+  try {
+    const [, fields = ""] = Deno.readTextFileSync("/proc/self/stat").split(") ");
+    return fields.split(" ").slice(11, 15).reduce((sum, ticks) => sum + Number(ticks) / 100, 0);
+  } catch {
+    return undefined;
+  }
+}
+
+function line(mark: string, name: string, { clock, processors }: Took, note = ""): string {
+  const used = processors === undefined ? "" : `${processors.toFixed(1).padStart(7)} s of processors`;
+  return `${mark.padEnd(5)} ${name.padEnd(28)} ${clock.toFixed(1).padStart(6)} s ${used}  ${note}`.trimEnd();
+}
+
+/** @param isAlone Whether no other step runs, so that all that processors do is done for it. */
+async function runStep(step: Step, print: (line: string) => void, isAlone: boolean): Promise<StepResult> {
+  const stop = stopwatch();
   const result = await step.run().catch((error: unknown): StepResult => {
     return { passed: 0, failed: 1, output: error instanceof Error ? error.stack : String(error) };
   });
-  const seconds = ((performance.now() - start) / 1000).toFixed(1);
+  const { clock, processors } = stop();
   const mark = result.failed > 0 ? "FAIL" : result.passed > 0 ? "ok" : "skip";
-  print(`${mark.padEnd(5)} ${step.name.padEnd(28)} ${seconds.padStart(6)} s  ${result.note ?? ""}`.trimEnd());
+  print(line(mark, step.name, { clock, processors: isAlone ? processors : undefined }, result.note));
   if (result.failed > 0 && result.output) print(`${result.output.trimEnd()}\n`);
   return result;
 }

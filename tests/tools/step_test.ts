@@ -120,3 +120,24 @@ Deno.test("runSteps() runs the steps of a list side by side, and those after it 
   ]);
   assertEquals(sum, { passed: 6, failed: 3 });
 });
+
+Deno.test({
+  name:
+    "runSteps() says what processors worked for a step with its processes, and for steps side by side together",
+  ignore: Deno.build.os !== "linux",
+  async fn() {
+    const burn = `const end = performance.now() + 300; while (performance.now() < end);`;
+    const script = `
+      import { run } from ${JSON.stringify(new URL("../../tools/process.ts", import.meta.url).href)};
+      import { runSteps } from ${JSON.stringify(new URL("../../tools/step.ts", import.meta.url).href)};
+      const step = (name, work) => ({ name, run: async () => (await work(), { passed: 1, failed: 0 }) });
+      const burns = () => run("deno", ["eval", ${JSON.stringify(burn)}]);
+      await runSteps([step("burns", burns), [step("one", burns), step("other", async () => {})]], console.log);
+    `;
+    const { output } = await run("deno", ["eval", script]);
+    const lines = output.trim().split("\n");
+    const used = lines.map((line) => Number(/([\d.]+) s of processors/.exec(line)?.[1] ?? 0));
+    assertEquals(used.map((seconds) => seconds > 0), [true, false, false, true], output);
+    assertEquals(lines.map((line) => line.slice(6, 11).trim()), ["burns", "other", "one", "these"], output);
+  },
+});

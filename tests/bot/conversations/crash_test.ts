@@ -1,7 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
 import type { Client } from "@greenroom/matrix";
 import { defineSession } from "@greenroom/matrix/bot";
-import type { FaultPlan } from "../../client/support/crash.ts";
+import type { FaultPlan, OperationLog } from "../../client/support/crash.ts";
+import { atEachCrashPoint } from "../../client/support/crash_points.ts";
 import { RestartingBot } from "../../client/support/restarting_bot.ts";
 import { clientStage } from "../../client/support/stage.ts";
 import type { RoomID } from "@greenroom/matrix/types";
@@ -38,7 +39,7 @@ const SCRIPT = [
 ] as const;
 
 /** An order from a bot that ends where it is planned, and goes on. */
-async function order(isEncrypted: boolean, plans: readonly FaultPlan[]): Promise<string[]> {
+async function order(isEncrypted: boolean, plan: FaultPlan): Promise<OperationLog> {
   await using here = clientStage();
   const encryption = isEncrypted && EVERYBODY;
   const alice = here.client("alice", { encryption });
@@ -50,7 +51,7 @@ async function order(isEncrypted: boolean, plans: readonly FaultPlan[]): Promise
   });
   alice.start();
   await here.settle();
-  const bot = new RestartingBot(here, { plans, setUp: taking, client: { encryption } });
+  const bot = new RestartingBot(here, { plans: [plan], setUp: taking, client: { encryption } });
   const initialState = isEncrypted ? [{ type: "m.room.encryption", state_key: "", content: MEGOLM }] : [];
   const { requests } = here.homeserver;
   await bot.until(() => requests.filter("GET", "/sync").some(({ user }) => user === "@bot:localhost"));
@@ -75,44 +76,26 @@ async function order(isEncrypted: boolean, plans: readonly FaultPlan[]): Promise
   const left = (await bot.records("session")).map(({ key, value }) => [key.at(-2), value]);
   const inviter = left.filter(([kind]) => kind === "bot.inviters");
   assertEquals(left.filter((each) => !inviter.includes(each)), [["orders", { count: 1 }]], name);
-  return bot.crashes;
+  return bot.log;
 }
 
-for (const where of ["plain", "encrypted"] as const) {
-  for (const operation of ["commit", "request"] as const) {
-    for (const takesEffect of [false, true]) {
-      const when = `${takesEffect ? "after" : "before"} any ${operation}`;
-      Deno.test(`A conversation and a reminder in a ${where} room survive a crash ${when}: each step once`, async () => {
-        const crashes: string[] = [];
-        for (let at = 1;; at++) {
-          const [crash] = await order(where === "encrypted", [{ operation, takesEffect, at }]);
-          if (crash === undefined) break;
-          crashes.push(crash);
-        }
-        const part = operation === "commit" ? "bot.conversations" : "send/m.room";
-        assert(crashes.some((crash) => crash.includes(part)), crashes.join("\n"));
-      });
-    }
-  }
+for (const where of ["a plain", "an encrypted"]) {
+  Deno.test(`A conversation and a reminder in ${where} room survive a crash at any moment: each step once`, async () => {
+    const { names } = await atEachCrashPoint((plan) => order(where === "an encrypted", plan));
+    assert(names.commit.some((name) => name.includes("bot.conversations")), names.commit.join("\n"));
+    assert(names.request.some((name) => name.includes("send/m.room")), names.request.join("\n"));
+  });
 }
 
-for (const operation of ["commit", "request"] as const) {
-  for (const takesEffect of [false, true]) {
-    const when = `${takesEffect ? "after" : "before"} any ${operation}`;
-    Deno.test(`A stream that comes in other pieces after a crash ${when} reads whole in the end, in one message`, async () => {
-      for (let at = 1;; at++) {
-        const [crash] = await tell({ operation, takesEffect, at });
-        if (crash === undefined) break;
-      }
-    });
-  }
-}
+Deno.test("A stream that comes in other pieces after a crash at any moment reads whole in the end, in one message", async () => {
+  await atEachCrashPoint(tell);
+});
 
 /** What is told by a process: the same, in pieces of its own. */
 const TALES = [["one", " two", " three", " four"], ["one tw", "o thr", "ee f", "our"]] as const;
 
 /** A tale of a bot that ends where it is planned, and goes on. */
-async function tell(plan: FaultPlan): Promise<string[]> {
+async function tell(plan: FaultPlan): Promise<OperationLog> {
   await using here = clientStage();
   const alice = here.client("alice");
   alice.start();
@@ -166,5 +149,5 @@ async function tell(plan: FaultPlan): Promise<string[]> {
   await bot.settle();
   assertEquals(texts(), ["one two three four"], bot.crashes.join("; "));
   await bot.client.close();
-  return bot.crashes;
+  return bot.log;
 }

@@ -4,10 +4,8 @@
  * @module
  */
 
-import { assert } from "@std/assert";
 import type { Client } from "@greenroom/matrix";
 import type { RoomID } from "@greenroom/matrix/types";
-import type { OperationLog } from "../../client/support/crash.ts";
 import { atEachCrashPoint } from "../../client/support/crash_points.ts";
 import { begin, ENCRYPTED } from "../../client/support/encrypted_room.ts";
 import { RestartingBot } from "../../client/support/restarting_bot.ts";
@@ -41,15 +39,7 @@ export async function atEachCrashInRoom(
     const alice = here.client("alice", { encryption });
     const texts = heard(alice);
     await begin(here, alice);
-    let log: OperationLog | undefined;
-    const bot = new RestartingBot(here, {
-      plans: [plan],
-      setUp(client, process) {
-        log ??= process.log;
-        setUp(client);
-      },
-      client: { encryption },
-    });
+    const bot = new RestartingBot(here, { plans: [plan], setUp, client: { encryption } });
     const { requests } = here.homeserver;
     await bot.until(() => requests.filter("GET", "/sync").some(({ user }) => user === "@bot:localhost"));
     const room = await alice.createRoom({
@@ -61,7 +51,6 @@ export async function atEachCrashInRoom(
     await story({ here, alice, texts, bot, room });
     await bot.client.close();
     await here.clock.tick(10_000); // what crashed processes have begun has an end too
-    assert(log !== undefined);
-    return log;
+    return bot.log;
   });
 }

@@ -5,6 +5,7 @@
  */
 
 import { assert } from "@std/assert";
+import { casesToTry } from "../../support/cases.ts";
 import { type FaultPlan, NO_FAULT, type Operation, type OperationLog } from "./crash.ts";
 
 /** Requests that change nothing: a crash at one leaves what the one before has left. */
@@ -22,17 +23,21 @@ export interface CrashPointOptions {
  * crash after the one before.
  *
  * @param story Runs with a fault, and returns what the process has done.
+ * @returns What the process has done without a fault.
  */
 export async function atEachCrashPoint(
   story: (plan: FaultPlan) => Promise<OperationLog>,
   { operations = ["commit", "request"] }: CrashPointOptions = {},
-): Promise<void> {
+): Promise<OperationLog> {
   const log = await story(NO_FAULT);
   assert(operations.every((operation) => log.count(operation) > 0), "the story does something");
   for (const operation of operations) {
     await story({ operation, at: 1, takesEffect: false });
-    for (const [index, name] of log.names[operation].entries()) {
-      if (!READS.test(name)) await story({ operation, at: index + 1, takesEffect: true });
+    const effects = log.names[operation].map((name, index) => ({ name, index }))
+      .filter(({ name }) => !READS.test(name));
+    for (const { index } of casesToTry(effects, ({ index }) => log.subjects[operation][index])) {
+      await story({ operation, at: index + 1, takesEffect: true });
     }
   }
+  return log;
 }

@@ -5,7 +5,7 @@
  */
 
 import { type Client, type ClientOptions, MemoryStore, type StoreEntry } from "@greenroom/matrix";
-import { type FaultPlan, NO_FAULT, TestProcess } from "./crash.ts";
+import { type FaultPlan, NO_FAULT, type OperationLog, TestProcess } from "./crash.ts";
 import type { ClientStage } from "./stage.ts";
 
 /** How long the lease of a crashed process lasts, in milliseconds. */
@@ -35,6 +35,8 @@ export class RestartingBot {
   /** The operations that its processes crashed at. */
   readonly crashes: string[] = [];
   readonly store = new MemoryStore();
+  /** What its first process has done. */
+  readonly log: OperationLog;
   readonly #stage: ClientStage;
   readonly #options: RestartingBotOptions;
   readonly #plans: FaultPlan[];
@@ -46,6 +48,7 @@ export class RestartingBot {
     this.#options = options;
     this.#plans = [...options.plans ?? []];
     this.#process = new TestProcess(this.#plans.shift() ?? NO_FAULT);
+    this.log = this.#process.log;
     this.client = this.#begin();
   }
 

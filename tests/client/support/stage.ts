@@ -6,6 +6,7 @@
 
 import { Client, type ClientOptions } from "@greenroom/matrix";
 import { Homeserver, type HomeserverOptions, TestClock, type TestUser } from "@greenroom/matrix/testing";
+import { systemClock } from "../../../src/base/clock.ts";
 import { recordingLogger } from "../../actors/kernel/support.ts";
 
 /** A homeserver and what is needed around it. */
@@ -18,7 +19,10 @@ export interface ClientStage extends AsyncDisposable {
   client(name: string, options?: Partial<ClientOptions>): Client;
   /** Lets what is ready run for a while: long enough for some requests, but time stands still. */
   settle(): Promise<void>;
-  /** Lets what is ready run until something has happened; fails if that takes suspiciously long. */
+  /**
+   * Lets what is ready run until something has happened; fails after a thousand rounds and five seconds:
+   * what other threads compute, such as hashes, takes no round but time.
+   */
   until(condition: () => boolean): Promise<void>;
 }
 
@@ -52,7 +56,8 @@ export function clientStage(options: HomeserverOptions = {}): ClientStage {
       for (let round = 0; round < 10; round++) await clock.tick(0);
     },
     async until(condition) {
-      for (let round = 0; round < 1_000; round++) {
+      const end = systemClock.now() + 5_000;
+      for (let round = 0; round < 1_000 || systemClock.now() < end; round++) {
         if (condition()) return;
         await clock.tick(0);
       }

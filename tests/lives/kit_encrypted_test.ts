@@ -1,0 +1,3 @@
+import { tellInProcess } from "./tell_in_process.ts";
+
+tellInProcess("kit", "encrypted");

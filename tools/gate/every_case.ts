@@ -1,0 +1,34 @@
+/**
+ * The tests that try only some of many similar cases, with all of them.
+ *
+ * @module
+ */
+
+import { EVERY_CASE } from "../../tests/support/cases.ts";
+import { run } from "../process.ts";
+import { type Step, testResult } from "../step.ts";
+import { importGraph } from "../structure/import_graph.ts";
+import { ci, permissionsWith } from "./deno_test.ts";
+
+/** Where tests choose among cases. */
+const CHOICE = "tests/support/cases.ts";
+
+/** The files of tests that choose among cases, directly or by what they import. */
+export async function choosingTests(): Promise<string[]> {
+  const { stdout } = await run("git", ["ls-files", "tests/*_test.ts"]);
+  const edges = await importGraph(stdout.trim().split("\n"));
+  const found = new Set([CHOICE]);
+  for (const file of found) { // grows as it is walked
+    for (const { from, to } of edges) if (to === file) found.add(from);
+  }
+  return [...found].filter((path) => path.endsWith("_test.ts")).sort();
+}
+
+/** A crash at each moment at which a process can crash, and the like. */
+export const everyCase: Step = {
+  name: "every case, such as crashes",
+  async run() {
+    const args = ["test", ...permissionsWith(), "--no-check", "--parallel", ...await choosingTests()];
+    return testResult(await run("deno", args, { [EVERY_CASE]: "true" }), { mayIgnore: !ci });
+  },
+};
