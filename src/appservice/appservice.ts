@@ -18,6 +18,7 @@ import type { UserID } from "../types/ids.ts";
 import { ActingClients } from "./acting_clients.ts";
 import {
   APPSERVICE_HINTS,
+  type AppserviceOptionHints,
   type AppserviceOptions,
   type AppserviceStartOptions,
   checkAppserviceOptions,
@@ -96,7 +97,7 @@ export class Appservice {
    * @param options The registration and the homeserver, at the least.
    * @throws {ValueError} If an option can't be used.
    */
-  constructor(options: AppserviceOptions) {
+  constructor(options: AppserviceOptions & AppserviceOptionHints) {
     checkAppserviceOptions(options);
     const kit = this.#kit = new ServiceKit(options);
     const { device, log, store, token, users } = kit;

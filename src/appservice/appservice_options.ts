@@ -1,6 +1,8 @@
 /**
  * How an application service is made and started, and what its homeserver asks it.
  *
+ * Over 300 lines because half of it is documentation, and names of other libraries.
+ *
  * @module
  */
 
@@ -11,6 +13,7 @@ import type { ClientOptions } from "../client/mod.ts";
 import type { DeviceID, RoomAlias, UserID } from "../types/ids.ts";
 import { parseServerName } from "../types/identifiers.ts";
 import type { JsonObject } from "../types/json.ts";
+import { checkHinted, type WriteInstead } from "../errors/hints.ts";
 import { checkOptions, type OptionNames } from "../errors/known_names.ts";
 import { ValueError } from "../errors/matrix_error.ts";
 import type { OwnUsers } from "./own_users.ts";
@@ -127,6 +130,7 @@ export function checkStartOptions(options: AppserviceStartOptions): void {
  */
 export function checkAppserviceOptions(options: AppserviceOptions): void {
   const action = "make an application service";
+  checkHinted(options, OPTIONS, OPTION_HINTS, action);
   if (options?.registration === undefined) {
     throw new ValueError(`Cannot ${action}: it has no registration; make one by createRegistration()`);
   }
@@ -244,6 +248,30 @@ export interface ThirdPartyHandlers {
   location?: (alias: string) => JsonObject[] | Promise<JsonObject[]>;
 }
 
+const REGISTRATION = "registration: createRegistration({ id, url, serverName })";
+
+/** What other libraries call its options, and what to write here. */
+const OPTION_HINTS = {
+  ...{ id: REGISTRATION, url: REGISTRATION, asToken: REGISTRATION, hsToken: REGISTRATION },
+  ...{ senderLocalpart: REGISTRATION, namespaces: REGISTRATION, domain: "serverName" },
+};
+
+/** Options of other libraries' application services; the compiler names the own one. */
+export interface AppserviceOptionHints {
+  /** @deprecated It is part of the registration. */
+  asToken?: WriteInstead<typeof REGISTRATION>;
+  /** @deprecated It is part of the registration. */
+  hsToken?: WriteInstead<typeof REGISTRATION>;
+  /** @deprecated It is part of the registration. */
+  id?: WriteInstead<typeof REGISTRATION>;
+  /** @deprecated It is part of the registration. */
+  namespaces?: WriteInstead<typeof REGISTRATION>;
+  /** @deprecated It is part of the registration. */
+  senderLocalpart?: WriteInstead<typeof REGISTRATION>;
+  /** @deprecated The option is `serverName`. */
+  domain?: WriteInstead<"serverName">;
+}
+
 const SERVE = "Deno.serve({ port }, appservice.fetch), then appservice.start()";
 
 /** What other libraries call its members, and what to write here. */
@@ -268,6 +296,9 @@ export const APPSERVICE_HINTS = {
   destroy: "appservice.close()",
   onUserQuery: "the option queries: { user }",
   onAliasQuery: "the option queries: { room }",
+  onQueryUser: "the option queries: { user }",
+  onQueryAlias: "the option queries: { room }",
+  rooms: "a store of your own: none of what is bridged is kept here",
   isGhost: "nothing: what own users send reaches only handlers with own: true",
   isNamespacedUser: "nothing: what own users send reaches only handlers with own: true",
   joinRoom: "appservice.botClient.joinRoom(roomIdOrAlias)",

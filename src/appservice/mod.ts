@@ -35,6 +35,7 @@ export { Appservice } from "./appservice.ts";
 /** {@linkcode Appservice}, as it is often written. */
 export { Appservice as AppService } from "./appservice.ts";
 export type {
+  AppserviceOptionHints,
   AppserviceOptions,
   AppserviceStartOptions,
   GhostProfile,

@@ -5,6 +5,7 @@
  */
 
 import { homeserverAddress } from "../api/server/server.ts";
+import { checkHinted } from "../errors/hints.ts";
 import { checkOptions, type OptionNames } from "../errors/known_names.ts";
 import { Client, type ClientOptions, type Store, ValueError } from "../../mod.ts";
 import type { WriteInstead } from "../../types.ts";
@@ -119,6 +120,17 @@ export interface BotOptions extends Omit<ClientOptions, "store">, BotBehaviour {
   password?: string;
 }
 
+/** What other libraries' bots have as options, and what to write here. */
+const BOT_OPTION_HINTS = {
+  session: "await c.session(definition), in a function",
+  ignoreOwnMessages: "nothing: a bot does not hear itself",
+  ignoreOwn: "nothing: a bot does not hear itself",
+  media: "c.download({ maxSize }), in a function",
+  commandPrefix: "prefix",
+  owner: "admins",
+  owners: "admins",
+} as const;
+
 /** Options of other libraries' bots; the compiler names the own one. */
 export interface BotOptionHints {
   /** @deprecated The option is `homeserver`. */
@@ -129,6 +141,10 @@ export interface BotOptionHints {
   userId?: WriteInstead<"mxid">;
   /** @deprecated The option is `mxid`. */
   user?: WriteInstead<"mxid">;
+  /** @deprecated A function asks for its session. */
+  session?: WriteInstead<"await c.session(definition), in a function">;
+  /** @deprecated A bot does not hear itself. */
+  ignoreOwnMessages?: WriteInstead<"nothing: a bot does not hear itself">;
 }
 
 /** How a bot in an application service is made. */
@@ -198,6 +214,7 @@ const ALONE: OptionNames<BotOptions> = {
 export function checkBotOptions(options: BotOptions | HostedBotOptions | ClientBotOptions): void {
   if (options === undefined) throw new ValueError("Cannot make a bot: it has no options; see Bot.fromEnv()");
   const names = "appservice" in options ? HOSTED : "client" in options ? WITH_CLIENT : ALONE;
+  checkHinted(options, names, BOT_OPTION_HINTS, "make a bot");
   checkOptions(options, names, "make a bot");
   if (names === ALONE) checkHomeserver(options);
   if ("client" in options && !(options.client instanceof Client)) {

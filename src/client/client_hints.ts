@@ -14,6 +14,12 @@ export interface ClientOptionHints {
   token?: WriteInstead<"accessToken">;
   /** @deprecated The option is `mxid`. */
   userId?: WriteInstead<"mxid">;
+  /** @deprecated The option is `mxid`. */
+  user?: WriteInstead<"mxid">;
+  /** @deprecated Only a login takes it. */
+  password?: WriteInstead<"client.login({ identifier, password })">;
+  /** @deprecated Only a login takes it. */
+  deviceName?: WriteInstead<"client.login({ identifier, password, deviceName })">;
 }
 
 /** By the name elsewhere. `docs/migration/guesses.md` has them by library. */
@@ -80,6 +86,16 @@ export const CLIENT_HINTS = {
   userHasPowerLevelFor: "client.stateStore.hasPowerLevel(roomId, userId, action)",
   resolveRoom: "client.getRoomAlias(alias)",
   resolveAlias: "client.getRoomAlias(alias)",
+  rooms: "client.getJoinedRooms()",
+  waitForSync: "client.ready",
+  sendMarkdown: "client.sendText(roomId, text, { html })",
+  markAsRead: "client.setFullyReadMarker(roomId, eventId)",
+  addTag: "client.setRoomTag(roomId, tag)",
+  search: "client.searchMessages(searchTerm)",
+  getAllState: "client.getState(roomId)",
+  media: "client.uploadMedia(data) and client.downloadMedia(url)",
+  createDirectRoom: "client.createRoom({ isDirect: true, invitees })",
+  setTopic: 'client.sendStateEvent(roomId, "m.room.topic", { topic })',
   room: "the room's ID with each method, as client.sendText(roomId, text)",
   waitFor: "client.on(type, handler)",
   publicRooms: "client.getRoomDirectory()",

@@ -23,7 +23,9 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
     commandPrefix: "prefix",
     room_alias_name: "aliasLocalpart",
   },
-  ...{ name: "fileName filename", alt: "caption", method: "resizeMethod" },
+  ...{ name: "fileName filename serverName", alt: "caption", method: "resizeMethod" },
+  ...{ powerLevels: "powerLevelContentOverride", statusMessage: "status", search: "searchQuery" },
+  ...{ initial_state: "initialState", room_version: "roomVersion", validate: "check" },
 };
 
 /** The address of a homeserver, and its user. */

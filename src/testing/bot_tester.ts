@@ -103,6 +103,32 @@ export class BotTester {
     this.homeserver = new Homeserver({ clock: this.clock });
   }
 
+  /**
+   * Makes a tester, and starts the bot.
+   *
+   * @param make Makes the bot, with its functions; again for each {@linkcode BotTester.restart}.
+   * @returns The tester.
+   *
+   * @example
+   * ```ts
+   * import { Bot } from "@greenroom/matrix/bot";
+   * import { BotTester } from "@greenroom/matrix/testing";
+   *
+   * await using tester = await BotTester.create((options) => new Bot(options));
+   * console.assert(tester.homeserver.requests.last?.user === tester.mxid);
+   * ```
+   */
+  static async create(make: (options: TestedBotOptions) => TestedBot): Promise<BotTester> {
+    const tester = new BotTester(make);
+    try {
+      await tester.start();
+    } catch (error) {
+      await tester.close();
+      throw error;
+    }
+    return tester;
+  }
+
   /** The bot's user ID. */
   get mxid(): UserID {
     return this.#user(BOT).userId;
@@ -385,7 +411,6 @@ export class BotTester {
 }
 
 hintAt(BotTester.prototype, "a tester of bots", BOT_TESTER_HINTS);
-hintAt(BotTester, "BotTester", { create: "new BotTester((options) => new Bot(options))" });
 
 /** @internal Names of other tests, for the compiler. */
 export interface BotTesterHints extends Hints<typeof BOT_TESTER_HINTS> {}

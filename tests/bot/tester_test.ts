@@ -1,4 +1,5 @@
-import { assertRejects } from "@std/assert";
+import { assertEquals, assertRejects } from "@std/assert";
+import { ValueError } from "@greenroom/matrix";
 import { BotTester, ExpectationError } from "@greenroom/matrix/testing";
 import { Bot } from "@greenroom/matrix/bot";
 
@@ -35,4 +36,17 @@ Deno.test("A tester says what a bot says in place of what was expected, and what
   const room = await tester.room("alice");
   await room.say("!ping");
   await assertRejects(() => room.expect("ping"), ExpectationError, 'was to say "ping", and says "pong"');
+});
+
+Deno.test("BotTester.create() starts the bot, and closes the homeserver if it does not start", async () => {
+  await using tester = await BotTester.create((options) => {
+    const bot = new Bot(options);
+    bot.command("ping", (c) => c.reply("pong"));
+    return bot;
+  });
+  assertEquals(tester.homeserver.requests.filter("GET", "/sync")[0]?.user, tester.mxid);
+  const room = await tester.room("alice");
+  await room.say("!ping");
+  await room.expect("pong");
+  await assertRejects(() => BotTester.create(() => undefined as never), ValueError, "end it with return bot");
 });

@@ -33,7 +33,6 @@ Deno.test("An application service, and what tests use, say what to write for mem
   assertHints(Homeserver, { start: "new Homeserver()" });
   assertHints(homeserver.createUser("alice"), TEST_USER_HINTS);
   assertHints(tester, BOT_TESTER_HINTS);
-  assertHints(BotTester, { create: "new BotTester((options) => new Bot(options))" });
   assertHints(await tester.room("alice"), TEST_ROOM_HINTS);
 });
 

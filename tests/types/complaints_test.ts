@@ -52,6 +52,34 @@ const cases: readonly Case[] = [
     ),
   },
   {
+    name: "says what to write for an option that other bots and application services have",
+    program: `
+      import { Appservice } from "@greenroom/matrix/appservice";
+      import { Bot } from "@greenroom/matrix/bot";
+      Bot.fromEnv({ session: { initial: () => ({}) } });
+      Bot.fromEnv({ ignoreOwnMessages: true });
+      new Appservice({ homeserver: "http://localhost:8008", serverName: "localhost", asToken: "secret" });
+    `,
+    lines: 3,
+    says: write(
+      "await c.session(definition), in a function",
+      "nothing: a bot does not hear itself",
+      "registration: createRegistration({ id, url, serverName })",
+    ),
+  },
+  {
+    name: "knows no members of a profile but those that Matrix has, and fields with a dot",
+    program: `
+      import { Client } from "@greenroom/matrix";
+      const profile = await new Client({ baseUrl: "https://a.example" }).getProfile("@a:a.example");
+      console.log(profile.displayName);
+      console.log(profile.avatarUrl);
+      console.log(profile["org.example.pronouns"], profile.displayname);
+    `,
+    lines: 2,
+    says: ["Did you mean 'displayname'?", "Property 'avatarUrl' does not exist on type 'Profile'"],
+  },
+  {
     name: "says which option to write for one that other clients have",
     program: `
       import { Client } from "@greenroom/matrix";

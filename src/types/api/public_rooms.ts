@@ -117,8 +117,8 @@ export interface Profile {
   avatar_url?: ContentURI;
   /** The user's time zone, by its IANA name. */
   "m.tz"?: string;
-  /** A field of another kind. */
-  [field: string]: unknown;
+  /** A field of another kind: its name has a dot, as `org.example.pronouns`. */
+  [field: `${string}.${string}`]: unknown;
 }
 
 /** Whether a user is there, as `getPresence()` answers. */
