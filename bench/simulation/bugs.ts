@@ -901,4 +901,47 @@ export const BUGS: readonly Bug[] = [
     replace: "membership === Membership.BAN && !shown.has(roomId)",
     worlds: ["--kit", "--quirk=tokens refused"],
   },
+  {
+    name: "What a killed process had received by sliding sync is lost",
+    path: "src/actors/syncer/sliding_sync.ts",
+    find: "if (response.next_batch !== since) {",
+    replace: "if (response.next_batch === undefined) {",
+    worlds: ["--sliding"],
+  },
+  {
+    name: "What the classic sync had brought is not waited for by sliding sync",
+    path: "src/actors/syncer/sliding_sync.ts",
+    find:
+      "      if (!await this.#isHandled(since)) return await api.sync(options); // it shows again what was not handled\n",
+    replace: "",
+    worlds: ["--sliding"],
+  },
+  {
+    name: "A new connection of sliding sync goes on from nowhere",
+    path: "src/actors/syncer/room_continuity.ts",
+    find: "(isInitial || (isGrowing && room.limited))",
+    replace: "(isGrowing && room.limited)",
+    worlds: ["--sliding"],
+  },
+  {
+    name: "A lost connection of sliding sync ends the sync",
+    path: "src/actors/syncer/sliding_sync.ts",
+    find: "if (!isUnknownPosition(error)) throw error;",
+    replace: "throw error;",
+    worlds: ["--sliding"],
+  },
+  {
+    name: "By sliding sync messages to the device are not acknowledged",
+    path: "src/api/server/sliding_sync.ts",
+    find: "const toDevice = { limit, ...(since !== undefined && { since }) };",
+    replace: "const toDevice = { limit };",
+    worlds: ["--sliding"],
+  },
+  {
+    name: "By sliding sync a room that the user has left stays joined",
+    path: "src/actors/syncer/sliding_codec.ts",
+    find: 'const membership = membershipIn(room, own) ?? (isEmpty || !isOutside ? was : "join");',
+    replace: 'const membership = was ?? "join";',
+    worlds: ["--sliding"],
+  },
 ];

@@ -101,9 +101,8 @@ export function storyOf(
   const hasKit = bots > 0 && (needs.hasKit ?? new Chance(`kit ${seed}`).below(KITS) === 0);
   const service = hasService ? serviceOf(ofService, { trust, needed: needs.service }) : undefined;
   const isAimed = aims.length > 0;
-  // Quirks are those of the classic sync.
-  const maySlide = quirks.length === 0 && service === undefined;
-  const slides = maySlide ? SLIDES[new Chance(`sliding ${seed}`).below(SLIDES.length)] : undefined;
+  const slides = SLIDES[new Chance(`sliding ${seed}`).below(SLIDES.length)];
+  const isMerged = slides !== undefined && new Chance(`merged ${seed}`).odds(0.5);
   const count = isAimed ? 1 + chance.below(FEW) : isLarge ? 25 + chance.below(30) : 3 + chance.below(14);
   const traits: Traits = {
     hasTrust: trust !== undefined,
@@ -124,6 +123,7 @@ export function storyOf(
       lazy: chance.odds(0.25),
       timelineLimit: chance.odds(0.2) ? 1 + chance.below(3) : undefined,
       ...slides === undefined ? {} : { slides },
+      ...isMerged ? { isMerged } : {},
       isSealed: chance.odds(0.2),
       refreshes: chance.odds(0.25) || needs.refreshes === true,
       answersRequests: chance.odds(0.3),

@@ -7,8 +7,10 @@ import { RestorableHomeserver } from "../../bench/simulation/setback/restorable_
 /** A homeserver with a user who has a room, and what asks it. */
 async function begin() {
   const timeline = new Timeline(new Trace({ keeps: false }));
-  const homeserver = new RestorableHomeserver(timeline, (error) => {
-    throw error;
+  const homeserver = new RestorableHomeserver(timeline, {
+    onError(error) {
+      throw error;
+    },
   });
   const { accessToken, userId, deviceId } = homeserver.createUser("alice");
   const ask = async (method: string, path: string, body?: unknown) => {

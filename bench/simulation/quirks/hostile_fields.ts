@@ -8,7 +8,8 @@ import { changedAt, ODD, places } from "../../fuzz/changed_fields.ts";
 import { type FieldKind, KINDS } from "../../fuzz/field_kinds.ts";
 import { jsonText, put } from "../../fuzz/odd_values.ts";
 import type { Senders } from "../../fuzz/senders.ts";
-import { type Asked, isSync, type Json, type Layer, type Next, type QuirkPlace } from "./quirk.ts";
+import { changeSync, isSync } from "../world/sync_view.ts";
+import type { Asked, Json, Layer, Next, QuirkPlace } from "./quirk.ts";
 
 /** How often something is put beside. */
 const OFTEN = 0.2;
@@ -38,7 +39,7 @@ export class HostileFields implements Layer {
     return next(request);
   }
 
-  last({ request }: Asked, text: string): string {
+  last({ device, request }: Asked, text: string): string {
     const { pathname } = request.url;
     const add = isSync(request)
       ? this.#toSync
@@ -53,7 +54,8 @@ export class HostileFields implements Layer {
       : undefined;
     if (add === undefined) return text;
     const body = JSON.parse(text);
-    add.call(this, body);
+    if (add === this.#toSync) changeSync(body, device.userId, (classic) => this.#toSync(classic));
+    else add.call(this, body);
     return jsonText(body);
   }
 

@@ -5,7 +5,8 @@
  */
 
 import type { Device } from "../world/device.ts";
-import { type Asked, changed, isSync, type Layer, type Next, type QuirkPlace } from "./quirk.ts";
+import { isSync } from "../world/sync_view.ts";
+import { type Asked, changedSync, type Layer, type Next, type QuirkPlace } from "./quirk.ts";
 
 /** Leaves out how many keys there are. */
 export class NoKeyCounts implements Layer {
@@ -15,10 +16,10 @@ export class NoKeyCounts implements Layer {
     this.#place = place;
   }
 
-  async ask({ request }: Asked, next: Next): Promise<Response> {
+  async ask({ device, request }: Asked, next: Next): Promise<Response> {
     const response = await next(request);
     if (!isSync(request) || this.#place.chance.odds(0.1)) return response;
-    return await changed(response, (body) => {
+    return await changedSync(response, { device }, (body) => {
       delete body.device_one_time_keys_count;
       delete body.device_unused_fallback_key_types;
       this.#place.does();
@@ -46,7 +47,7 @@ export class StaleKeyCounts implements Layer {
     const response = await next(request);
     if (!isSync(request)) return response;
     const { chance, timeline: { now }, does } = this.#place;
-    return await changed(response, (body) => {
+    return await changedSync(response, { device }, (body) => {
       const { device_one_time_keys_count: counts, device_unused_fallback_key_types: unused } = body;
       const said = this.#said.get(device);
       if (said === undefined || now - said.at > OLDEST || !chance.odds(STALE)) {

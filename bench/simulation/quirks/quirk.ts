@@ -10,6 +10,7 @@ import type { Timeline } from "../core/timeline.ts";
 import type { WorldHomeserver } from "../setback/restorable_homeserver.ts";
 import type { Device } from "../world/device.ts";
 import type { SentRequest } from "../world/process.ts";
+import { changeSync } from "../world/sync_view.ts";
 
 // deno-lint-ignore no-explicit-any -- the JSON of an answer, which is changed in any way
 export type Json = any;
@@ -56,11 +57,6 @@ export interface QuirkPlace {
   readonly does: (how?: string) => void;
 }
 
-/** Whether a request is a sync. */
-export function isSync({ url: { pathname } }: SentRequest): boolean {
-  return pathname.endsWith("/sync");
-}
-
 /** The room that a request names; undefined: it names none. */
 export function roomOf({ url: { pathname } }: SentRequest): string | undefined {
   const room = /\/(?:rooms|join)\/([^/]+)/.exec(pathname)?.[1];
@@ -84,6 +80,15 @@ export function refusal(
   more: Readonly<Record<string, unknown>> = {},
 ): Response {
   return Response.json({ errcode, error: "Not now", ...more }, { status });
+}
+
+/** The same answer to a sync with a body that is changed as if it were one of the classic sync. */
+export async function changedSync(
+  response: Response,
+  { device: { userId } }: Pick<Asked, "device">,
+  change: (classic: Json) => void,
+): Promise<Response> {
+  return await changed(response, (body) => changeSync(body, userId, change));
 }
 
 /** The rooms that a sync response shows as joined. */

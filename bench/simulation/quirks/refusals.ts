@@ -6,16 +6,8 @@
 
 import type { Device } from "../world/device.ts";
 import type { SentRequest } from "../world/process.ts";
-import {
-  type Asked,
-  changed,
-  isSync,
-  type Layer,
-  type Next,
-  type QuirkPlace,
-  refusal,
-  roomOf,
-} from "./quirk.ts";
+import { isClassicSync, isSync, sinceOf, timeoutOf, withoutWait } from "../world/sync_view.ts";
+import { type Asked, changedSync, type Layer, type Next, type QuirkPlace, refusal, roomOf } from "./quirk.ts";
 
 /** For how long at most an invitation can't be accepted, in milliseconds. */
 const LONGEST_WAIT = 60_000;
@@ -71,7 +63,7 @@ export class TokensRefused implements Layer {
 
   async ask({ device, request }: Asked, next: Next): Promise<Response> {
     if (!isSync(request)) return await next(request);
-    const since = request.url.searchParams.get("since");
+    const since = sinceOf(request);
     const { timeline, chance, tokens, does } = this.#place;
     const state = this.#devices.getOrInsertComputed(
       device,
@@ -92,16 +84,22 @@ export class TokensRefused implements Layer {
     }
     const isKnown = since === null || state.given.has(since) ||
       (tokens.get(since) ?? -Infinity) >= state.before;
-    if (isKnown) return await changed(await next(request), (body) => state.given.add(body.next_batch));
+    if (isKnown) {
+      return await changedSync(await next(request), { device }, (body) => state.given.add(body.next_batch));
+    }
     const refused = await this.#check(request, next);
     if (refused !== undefined) return refused;
     does();
-    return refusal(state.status, state.status === 400 ? "M_UNKNOWN" : "M_NOT_FOUND");
+    // Sliding sync has an error of its own for that.
+    const isSliding = !isClassicSync(request) && state.status === 400;
+    const errcode = isSliding ? "M_UNKNOWN_POS" : state.status === 400 ? "M_UNKNOWN" : "M_NOT_FOUND";
+    return refusal(state.status, errcode);
   }
 
   /** What a server says to who may not ask: it looks at that first. */
   async #check(request: SentRequest, next: Next): Promise<Response | undefined> {
-    const answer = await next({ ...request, url: new URL("/_matrix/client/v3/account/whoami", request.url) });
+    const url = new URL("/_matrix/client/v3/account/whoami", request.url);
+    const answer = await next({ ...request, method: "GET", body: undefined, url });
     return answer.ok ? undefined : answer;
   }
 }
@@ -124,7 +122,7 @@ export class SlowFirstSyncs implements Layer {
     if (!isSync(request) || isWithoutRooms) return await next(request);
     const { timeline } = this.#place;
     const answered = this.#answered.get(device) ?? -Infinity;
-    const isLong = !request.url.searchParams.has("since") || timeline.now - answered > ABSENCE;
+    const isLong = sinceOf(request) === null || timeline.now - answered > ABSENCE;
     const response = isLong ? await this.#slowly(request, next) : await next(request);
     this.#answered.set(device, timeline.now);
     return response;
@@ -134,9 +132,7 @@ export class SlowFirstSyncs implements Layer {
   async #slowly(request: SentRequest, next: Next): Promise<Response> {
     const { timeline, chance, does } = this.#place;
     does();
-    const url = new URL(request.url);
-    url.searchParams.set("timeout", "0");
-    const response = await next({ ...request, url });
+    const response = await next(withoutWait(request));
     await timeline.clock().delay(SLOW + chance.below(MORE));
     return response;
   }
@@ -174,12 +170,11 @@ export class SyncsLag implements Layer {
   }
 
   async ask({ device, request }: Asked, next: Next): Promise<Response> {
-    const { searchParams } = request.url;
-    const since = searchParams.get("since");
-    const waits = Number(searchParams.get("timeout") ?? 0) > 0;
+    if (!isSync(request)) return await next(request);
+    const [since, waits] = [sinceOf(request), timeoutOf(request) > 0];
     const { timeline, chance, does } = this.#place;
-    if (!isSync(request) || since === null || waits || !chance.odds(BEHIND)) return await next(request);
-    return await changed(await next(request), (body) => {
+    if (since === null || waits || !chance.odds(BEHIND)) return await next(request);
+    return await changedSync(await next(request), { device }, (body) => {
       if (body.next_batch === since) return;
       for (const name of Object.keys(body)) if (!name.startsWith("device_")) delete body[name];
       delete body.device_lists;

@@ -7,10 +7,11 @@
 import { STATE_TYPES } from "../actions/state.ts";
 import type { Device } from "../world/device.ts";
 import type { SentRequest } from "../world/process.ts";
+import { classicToken, isClassicSync, isSync, sinceOf } from "../world/sync_view.ts";
 import {
   type Asked,
   changed,
-  isSync,
+  changedSync,
   joinedIn,
   type Json,
   type Layer,
@@ -39,8 +40,8 @@ export class ShownAgain implements Layer {
     const rooms = this.#shown.getOrInsertComputed(device, () => new Map());
     if (request.url.pathname.endsWith("/messages")) return await this.#page(request, { response, rooms });
     if (!isSync(request)) return response;
-    const since = request.url.searchParams.get("since");
-    return await changed(response, (body) => {
+    const since = sinceOf(request);
+    return await changedSync(response, { device }, (body) => {
       for (const [room, { timeline }] of joinedIn(body)) {
         if (timeline === undefined) continue;
         const shown = rooms.getOrInsertComputed(room, () => new Map());
@@ -82,7 +83,7 @@ export class ShownAgain implements Layer {
     { shown, since }: { readonly shown: Map<string, Json>; readonly since: string },
   ): Json[] {
     const { tokens, homeserver } = this.#place;
-    const until = tokens.get(since) ?? -Infinity;
+    const until = tokens.get(since) ?? tokens.get(classicToken(since)) ?? -Infinity;
     const events = homeserver.room(room as never).events;
     const latest = events.filter(({ origin_server_ts }) => origin_server_ts <= until).slice(-LATEST);
     return latest.filter((event) => {
@@ -125,11 +126,11 @@ export class OwnJoinTwice implements Layer {
     this.#place = place;
   }
 
-  async ask({ device: { userId }, request }: Asked, next: Next): Promise<Response> {
+  async ask({ device, request }: Asked, next: Next): Promise<Response> {
     const response = await next(request);
     if (!isSync(request)) return response;
-    return await changed(response, (body) => {
-      for (const [, { timeline }] of joinedIn(body)) this.#repeat(timeline?.events ?? [], userId);
+    return await changedSync(response, { device }, (body) => {
+      for (const [, { timeline }] of joinedIn(body)) this.#repeat(timeline?.events ?? [], device.userId);
     });
   }
 
@@ -177,7 +178,7 @@ export class CachedAnswers implements Layer {
   }
 
   async ask({ device, request }: Asked, next: Next): Promise<Response> {
-    if (!isSync(request)) return await next(request);
+    if (!isClassicSync(request)) return await next(request);
     const { searchParams } = request.url;
     const isBehind = this.#isBehind && searchParams.has("since");
     const telling = isBehind ? ["since"] : TELLING;

@@ -5,10 +5,11 @@
  */
 
 import type { Device } from "../world/device.ts";
+import { classicToken, isClassicSync, isSync, sinceOf } from "../world/sync_view.ts";
 import {
   type Asked,
   changed,
-  isSync,
+  changedSync,
   joinedIn,
   type Json,
   type Layer,
@@ -49,10 +50,10 @@ export class LimitedWithoutNeed implements Layer {
     this.#place = place;
   }
 
-  async ask({ request }: Asked, next: Next): Promise<Response> {
+  async ask({ device, request }: Asked, next: Next): Promise<Response> {
     const response = await next(request);
     if (!isSync(request)) return response;
-    return await changed(response, (body) => {
+    return await changedSync(response, { device }, (body) => {
       for (const [, { timeline }] of joinedIn(body)) {
         if (timeline === undefined || timeline.limited || !this.#place.chance.odds(0.4)) continue;
         timeline.limited = true;
@@ -74,9 +75,9 @@ export class EmptyTimelines implements Layer {
 
   async ask({ device, request }: Asked, next: Next): Promise<Response> {
     const response = await next(request);
-    const since = request.url.searchParams.get("since");
     if (!isSync(request)) return response;
-    return await changed(response, (body) => {
+    const since = sinceOf(request);
+    return await changedSync(response, { device }, (body) => {
       const rooms = this.#rooms.getOrInsertComputed(device, () => new Set());
       if (since !== null) { for (const [, room] of joinedIn(body)) this.#empty(room, body.next_batch); }
       if (since !== null && since !== body.next_batch) this.#add(body, { device, since, rooms });
@@ -121,7 +122,7 @@ export class EmptyTimelines implements Layer {
 
 /** The token of `/messages` for where a token of syncs is. */
 function pageOf(token: string): string {
-  return token.replace(/^s(\d+)_.*/, "t$1");
+  return classicToken(token).replace(/^s(\d+)_.*/, "t$1");
 }
 
 /** The names of the parameter that asks for the state after a timeline, the newer one first. */
@@ -136,7 +137,7 @@ export class StateBefore implements Layer {
   }
 
   async ask({ request }: Asked, next: Next): Promise<Response> {
-    if (!isSync(request)) return await next(request);
+    if (!isClassicSync(request)) return await next(request);
     const url = new URL(request.url);
     for (const name of STATE_AFTER) url.searchParams.delete(name);
     this.#place.does();
@@ -155,7 +156,7 @@ export class StateAfter implements Layer {
   async ask({ request }: Asked, next: Next): Promise<Response> {
     const [stable = "", unstable = ""] = STATE_AFTER;
     const { searchParams } = request.url;
-    if (!isSync(request) || !(searchParams.has(stable) || searchParams.has(unstable))) {
+    if (!isClassicSync(request) || !(searchParams.has(stable) || searchParams.has(unstable))) {
       return await next(request);
     }
     const url = new URL(request.url);
@@ -236,7 +237,7 @@ export class TokensMove implements Layer {
 
   async ask({ request }: Asked, next: Next): Promise<Response> {
     const since = request.url.searchParams.get("since");
-    if (!isSync(request) || since === null) return await next(request);
+    if (!isClassicSync(request) || since === null) return await next(request);
     const { timeline, tokens, does } = this.#place;
     const url = new URL(request.url);
     url.searchParams.set("since", since.replace(MOVED, ""));

@@ -9,8 +9,9 @@
  */
 
 import type { RoomID } from "@greenroom/matrix/types";
-import { Homeserver, type IdGenerator, randomIds } from "@greenroom/matrix/testing";
+import { Homeserver, type HomeserverOptions, type IdGenerator, randomIds } from "@greenroom/matrix/testing";
 import type { Timeline } from "../core/timeline.ts";
+import { isSync, withoutWait } from "../world/sync_view.ts";
 
 /** What worlds use of a homeserver. */
 export type WorldHomeserver = Pick<
@@ -32,7 +33,8 @@ interface Step {
 /** A homeserver with a memory of what it was told. */
 export class RestorableHomeserver implements WorldHomeserver, AsyncDisposable {
   readonly #timeline: Timeline;
-  readonly #onError: (error: unknown) => void;
+  readonly #onError: HomeserverOptions["onError"];
+  readonly #features: HomeserverOptions["unstableFeatures"];
   #steps: Step[] = [];
   /** The identifiers that were given, in their order. */
   #ids: string[] = [];
@@ -40,9 +42,13 @@ export class RestorableHomeserver implements WorldHomeserver, AsyncDisposable {
 
   /**
    * @param timeline The time.
-   * @param onError Takes what fails inside.
+   * @param options What of the homeserver is set.
    */
-  constructor(timeline: Timeline, onError: (error: unknown) => void) {
+  constructor(
+    timeline: Timeline,
+    { onError, unstableFeatures }: Pick<HomeserverOptions, "onError" | "unstableFeatures">,
+  ) {
+    this.#features = unstableFeatures;
     this.#timeline = timeline;
     this.#onError = onError;
     this.#present = this.#make([], () => timeline.now);
@@ -64,9 +70,10 @@ export class RestorableHomeserver implements WorldHomeserver, AsyncDisposable {
     const { method, headers, body } = init ?? {};
     const url = String(input);
     this.#note((server) => {
-      const again = new URL(url);
-      again.searchParams.delete("timeout"); // what it waited for has come by then, or comes as a step
-      return server.fetch(again, { method, headers, body });
+      // What it waited for has come by then, or comes as a step.
+      const again = { url: new URL(url), body: typeof body === "string" ? body : undefined };
+      const asked = isSync(again) ? withoutWait(again) : { url: again.url, body };
+      return server.fetch(asked.url, { method, headers, body: asked.body });
     });
     return this.#present.fetch(input, init);
   };
@@ -127,7 +134,7 @@ export class RestorableHomeserver implements WorldHomeserver, AsyncDisposable {
       ids,
       requestLogSize: 100,
       onError: this.#onError,
-      unstableFeatures: { "org.matrix.simplified_msc3575": true },
+      unstableFeatures: this.#features,
     });
   }
 }

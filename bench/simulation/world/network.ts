@@ -13,6 +13,7 @@ import type { Timeline } from "../core/timeline.ts";
 import type { Device } from "./device.ts";
 import { pathName } from "./operations.ts";
 import type { SentRequest } from "./process.ts";
+import { changeSync, classicToken, sinceOf } from "./sync_view.ts";
 import type { Sender, Wire } from "./wire.ts";
 
 /** What happens to requests of a device. */
@@ -294,23 +295,22 @@ export class Network {
   #shown(device: Device, { url: { pathname }, isSpared }: SentRequest, text: string): string {
     const index = isSpared
       ? -1
-      : this.#tampers.findIndex((each) =>
-        each.device === device && pathname.includes(each.path) && !pathname.endsWith(SLIDING_PATH)
-      );
+      : this.#tampers.findIndex((each) => each.device === device && pathname.includes(each.path));
     const [tamper] = index < 0 ? [] : this.#tampers.splice(index, 1);
     if (tamper === undefined && !/"to_device":/.test(text)) return text;
     const body = JSON.parse(text);
-    const messages = body.extensions ?? body;
-    const events: ToDevice[] = messages.to_device?.events ?? [];
-    const encrypted = events.filter(({ type }) => type === "m.room.encrypted");
-    if (encrypted.length > 0) this.#messages.set(device, structuredClone(encrypted));
-    if (events.some(({ type }) => type === PLACEHOLDER)) {
-      this.#options.reach("messages to a device came late");
-      messages.to_device.events = events.flatMap((event) =>
-        event.type === PLACEHOLDER ? this.#held.get(String(event.content.held)) ?? [] : [event]
-      );
-    }
-    tamper?.change(body);
+    changeSync(body, device.userId, (classic) => {
+      const events: ToDevice[] = classic.to_device?.events ?? [];
+      const encrypted = events.filter(({ type }) => type === "m.room.encrypted");
+      if (encrypted.length > 0) this.#messages.set(device, structuredClone(encrypted));
+      if (events.some(({ type }) => type === PLACEHOLDER)) {
+        this.#options.reach("messages to a device came late");
+        classic.to_device.events = events.flatMap((event) =>
+          event.type === PLACEHOLDER ? this.#held.get(String(event.content.held)) ?? [] : [event]
+        );
+      }
+      tamper?.change(classic);
+    });
     return JSON.stringify(body).replaceAll(`"${DEEP}"`, NESTED);
   }
 
@@ -382,7 +382,9 @@ export class Network {
         const response = await homeserver.fetch(url, { method, headers, body: bytes ?? body, signal });
         if (url.pathname.endsWith("/sync") && response.ok) {
           const token = tokenOf(await response.clone().text()); // an answer may be on its way for minutes
-          if (token !== undefined) this.tokens.getOrInsert(token, timeline.now);
+          if (token !== undefined) {
+            for (const each of [token, classicToken(token)]) this.tokens.getOrInsert(each, timeline.now);
+          }
         }
         return response;
       },
@@ -394,7 +396,7 @@ export class Network {
     const isSync = url.pathname.endsWith("/sync") && response.ok;
     const token = isSync ? tokenOf(text) : undefined;
     if (token !== undefined) this.shown.getOrInsertComputed(device, () => new Set()).add(token);
-    const since = url.searchParams.get("since") ?? url.searchParams.get("pos");
+    const since = isSync ? sinceOf(request) : null;
     if (token !== undefined && token === since) this.#options.upToDate(device);
     if (token !== undefined && since === null) this.firsts.set(token, idsIn(text));
     const sent = response.ok ? this.quirks.last(device, request, this.#shown(device, request, text)) : text;
@@ -407,9 +409,6 @@ export class Network {
     return new Response(bytes, { status: response.status, headers: told }); // a stream costs more
   }
 }
-
-/** What the path of sliding sync ends with: its answers have another form. */
-const SLIDING_PATH = "org.matrix.simplified_msc3575/sync";
 
 /** Where a response to a sync ends. */
 function tokenOf(text: string): string | undefined {

@@ -29,6 +29,8 @@ export interface WorldPlan {
   readonly plainBots: boolean;
   /** Whether clients use sliding sync: all of them, or some of their processes. Default: none. */
   readonly slides?: "all" | "some";
+  /** Whether they do so by the merged spelling. Default: by that of Synapse. */
+  readonly isMerged?: boolean;
   /** Whether clients ask for members only when they need them. */
   readonly lazy: boolean;
   /** How many events a timeline has at most; undefined: as many as the server likes. */

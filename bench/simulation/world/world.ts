@@ -47,6 +47,7 @@ import { syncOptionsOf } from "./sync_options.ts";
 import { planFault, planWeather } from "./trust_faults.ts";
 import { Wire } from "./wire.ts";
 import { EVERYBODY } from "../../../tests/support/everybody.ts";
+import { SPELLINGS } from "../../../tests/support/sliding.ts";
 
 /** What a world is like, whatever is in it. */
 type Traits = Omit<WorldPlan, "devices" | "people" | "rooms" | "aims">;
@@ -153,7 +154,10 @@ export class World implements Surroundings {
     this.timeline = new Timeline(trace);
     this.homeserver = new RestorableHomeserver(
       this.timeline,
-      (error) => this.violate(`the homeserver failed inside: ${describe(error)}`),
+      {
+        onError: (error) => this.violate(`the homeserver failed inside: ${describe(error)}`),
+        unstableFeatures: SPELLINGS[plan.isMerged === true ? "merged" : "synapse"],
+      },
     );
     this.wire = new Wire({
       isSecret: (number, sender) => mustKnowEncrypted(this, this.sayings.get(number), sender),

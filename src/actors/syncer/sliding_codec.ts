@@ -30,27 +30,33 @@ export interface SlidingPlace {
   readonly isBehind: boolean;
   /** Whether other requests take `pos` itself. Absent: they take what stands behind the connection. */
   readonly isToken?: true;
+  /** Whether the connection had shown all rooms up to `base`: the rest comes at once. Absent: it had not. */
+  readonly isNarrow?: true;
+  /** When it was come to, in minutes. Absent: nobody knows. */
+  readonly minute?: number;
 }
 
 const FIRST = "f";
 const BEHIND = "b";
 const TOKEN = "t";
+const NARROW = "n";
 
 /** Writes a place as a token. */
-function slidingToken(
-  { pos = "", toDevice = "", shown, base = "", isFirst, isBehind, isToken }: SlidingPlace,
-): SyncToken {
-  const flags = `${isFirst ? FIRST : ""}${isBehind ? BEHIND : ""}${isToken === true ? TOKEN : ""}`;
-  return `${SLIDING}${
-    [pos, toDevice, String(shown ?? ""), base, flags].map(encodeURIComponent).join(":")
-  }` as SyncToken;
+function slidingToken(place: SlidingPlace): SyncToken {
+  const { pos = "", toDevice = "", shown = "", base = "", isFirst, isBehind, isToken, isNarrow, minute } =
+    place;
+  const flags = [isFirst && FIRST, isBehind && BEHIND, isToken && TOKEN, isNarrow && NARROW].map((flag) =>
+    flag || ""
+  ).join("");
+  const parts = [pos, toDevice, shown, base, flags, ...(minute === undefined ? [] : [minute])];
+  return `${SLIDING}${parts.map(encodeURIComponent).join(":")}` as SyncToken;
 }
 
 /** Reads a token; undefined: it is none of sliding sync. */
 export function slidingPlace(token: SyncToken | undefined): SlidingPlace | undefined {
   if (token?.startsWith(SLIDING) !== true) return undefined;
-  const [pos = "", toDevice = "", shown = "", base = "", flags = ""] = token.slice(SLIDING.length).split(":")
-    .map(decoded);
+  const parts = token.slice(SLIDING.length).split(":").map(decoded);
+  const [pos = "", toDevice = "", shown = "", base = "", flags = "", minute = ""] = parts;
   return {
     pos,
     ...(toDevice !== "" && { toDevice }),
@@ -59,6 +65,8 @@ export function slidingPlace(token: SyncToken | undefined): SlidingPlace | undef
     isFirst: flags.includes(FIRST),
     isBehind: flags.includes(BEHIND),
     ...(flags.includes(TOKEN) && { isToken: true }),
+    ...(flags.includes(NARROW) && { isNarrow: true }),
+    ...(/^\d+$/.test(minute) && { minute: Number(minute) }),
   };
 }
 
@@ -80,6 +88,31 @@ export function requestToken(place: Pick<SlidingPlace, "pos" | "isToken">): Sync
   return place.isToken === true ? (place.pos ?? "") as SyncToken : classicToken(place);
 }
 
+/** How many rooms the first answer has: enough to begin with, and collected in no time. */
+const FIRST_ROOMS = 20;
+/** How many rooms more each answer behind it has. */
+const MORE_ROOMS = 100;
+/** An absence from which on the newest rooms come first, in minutes. */
+const LONG_ABSENCE = 10;
+
+/**
+ * A place with how many rooms are to be asked for from there.
+ *
+ * @param options.rooms How many rooms are known.
+ * @param options.minute When a process asks for the first time, in minutes; undefined: it has asked before.
+ */
+export function askedFrom(
+  place: SlidingPlace,
+  { rooms, minute = -Infinity }: { readonly rooms: number; readonly minute: number | undefined },
+): SlidingPlace {
+  const { shown, isNarrow, ...rest } = place;
+  if (isNarrow === true) return rest; // all others
+  if (shown !== undefined) return { ...place, shown: shown === 0 ? FIRST_ROOMS : shown + MORE_ROOMS };
+  const isBack = minute - (place.minute ?? minute) >= LONG_ABSENCE;
+  if (!isBack || rooms <= FIRST_ROOMS) return place;
+  return { ...place, shown: FIRST_ROOMS, base: requestToken(place), isNarrow: true };
+}
+
 /** What is known beside an answer. */
 export interface SlidingContext {
   /** The acting user. */
@@ -90,6 +123,8 @@ export interface SlidingContext {
   readonly messages: number;
   /** Whether other requests take the `pos` of the answer itself. */
   readonly isToken: boolean;
+  /** When it has come, in minutes. */
+  readonly minute?: number;
   /** What the user was to rooms before. */
   readonly memberships: ReadonlyMap<string, string>;
 }
@@ -110,18 +145,26 @@ export function classicAnswer(answer: SlidingAnswer, context: SlidingContext): C
   const { from, messages } = context;
   const end = { pos, ...(context.isToken && { isToken: true as const }) };
   const isBegun = from.pos === undefined;
-  const isGrowing = from.shown !== undefined || isBegun;
-  const isWhole = !isGrowing || from.shown === undefined || count <= from.shown;
+  const isGrowing = from.shown !== undefined || from.base !== undefined || isBegun;
+  const isWhole = from.shown === undefined || count <= from.shown;
   const base = from.base ?? (from.isFirst ? requestToken(end) : undefined);
   const toDevice = typeof next_batch === "string" && next_batch !== "" ? next_batch : from.toDevice;
+  // An answer without news ends where it begins.
+  const minute = pos === from.pos && toDevice === from.toDevice && !isGrowing ? from.minute : context.minute;
   const place: SlidingPlace = {
     ...end,
     ...(toDevice !== undefined && { toDevice }),
-    ...(!isWhole && { shown: from.shown, ...(base !== undefined && { base }) }),
+    ...(!isWhole && {
+      shown: from.shown,
+      ...(base !== undefined && { base }),
+      ...(from.isNarrow && { isNarrow: true as const }),
+    }),
+    ...(minute !== undefined && { minute }),
     isFirst: from.isFirst && !isWhole,
     isBehind: Array.isArray(events) && events.length >= messages,
   };
-  const { sections, initial, memberships } = sectionsOf(answer, context, isGrowing);
+  const isNewToRooms = isBegun || (from.shown !== undefined && from.isNarrow !== true);
+  const { sections, initial, memberships } = sectionsOf(answer, context, isNewToRooms);
   const response: JsonObject = {
     next_batch: slidingToken(place),
     rooms: sections,
@@ -159,7 +202,7 @@ const NOTHING: SlidingRoom = {
 function sectionsOf(
   { rooms, roomData, receipts, typing }: SlidingAnswer,
   { own, memberships: before }: SlidingContext,
-  isGrowing: boolean,
+  isNewToRooms: boolean,
 ): { readonly sections: JsonObject; readonly initial: string[]; readonly memberships: Map<string, string> } {
   const found: Record<"join" | "invite" | "knock" | "leave", [string, JsonObject][]> = {
     join: [],
@@ -185,7 +228,7 @@ function sectionsOf(
     if (!Object.hasOwn(found, section)) continue;
     memberships.set(roomId, membership);
     // As long as rooms are shown for the first time on a connection, one that the user is outside of is no news.
-    if (isGrowing && section !== "join" && was === membership) continue;
+    if (isNewToRooms && section !== "join" && was === membership) continue;
     if (room.initial === true && was !== "invite" && was !== "knock") initial.push(roomId);
     found[section as keyof typeof found].push([
       roomId,

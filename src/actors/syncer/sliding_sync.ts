@@ -5,6 +5,8 @@
  * at first as it is. The server forgets a position once the next one is used: so each answer is kept until it
  * has been handled, and a process that goes on from what was handled reads what was kept before it asks.
  *
+ * After an absence the newest rooms of a connection come first, too, and then all others.
+ *
  * Where no connection goes on, since the server has forgotten it or the classic sync has read so far, another
  * one begins; what was shown before is left out of it.
  *
@@ -33,6 +35,7 @@ import type { StoreHandlers } from "../store/mod.ts";
 import { NOTHING, syncBackoff, UnsupportedSyncError } from "./sync_failure.ts";
 import { type SyncWay, type SyncWindow, WINDOW } from "./window.ts";
 import {
+  askedFrom,
   classicAnswer,
   classicToken,
   requestToken,
@@ -64,10 +67,6 @@ type WindowedResponse = SyncResponse & { readonly [WINDOW]?: SyncWindow };
 type KeysLeft = Pick<SyncResponse, "device_one_time_keys_count" | "device_unused_fallback_key_types">;
 
 const CONNECTION = "greenroom"; // a device has one
-/** How many rooms the first answer has: enough to begin with, and collected in no time. */
-const FIRST_ROOMS = 20;
-/** How many rooms more each answer behind it has. */
-const MORE_ROOMS = 100;
 /** How many events of a room come at most: as many as in the classic sync, where the filter does not say. */
 const TIMELINE_LIMIT = 10;
 /** How many messages to the device one answer has at most: Synapse gives no more. */
@@ -87,6 +86,7 @@ export class SlidingSync {
   /** The token that the last response ended with, if it was one that had been kept. */
   #keptEnd: SyncToken | undefined;
   #losses = 0; // connections in a row
+  #hasAsked = false;
 
   /** @param options What it works with. */
   constructor(options: SlidingSyncOptions) {
@@ -187,30 +187,28 @@ export class SlidingSync {
     return await this.#ask({ ...place, shown: 0 }, options);
   }
 
-  async #ask(
-    place: SlidingPlace,
-    { since, timeout = 0, setPresence, signal }: SyncOptions,
-  ): Promise<WindowedResponse> {
-    const { session, store } = this.#options;
+  async #ask(place: SlidingPlace, options: SyncOptions): Promise<WindowedResponse> {
+    const { since, timeout = 0, setPresence, signal } = options;
+    const { session, store, clock } = this.#options;
     const spelling = await this.#spell(signal);
     const before = this.#memberships ?? new Map<string, string>();
-    const isPartial = place.shown !== undefined;
-    const shown = place.shown === 0 ? FIRST_ROOMS : (place.shown ?? 0) + MORE_ROOMS;
+    const minute = Math.floor(clock.now() / 60_000);
+    const from = askedFrom(place, { rooms: before.size, minute: this.#hasAsked ? undefined : minute });
     const answer = await spelling.ask(session, {
       connection: CONNECTION,
       pos: place.pos,
-      timeout: isPartial || place.isBehind ? 0 : timeout,
-      rooms: isPartial ? shown : undefined,
+      timeout: from.shown !== undefined || from.base !== undefined || from.isBehind ? 0 : timeout,
+      rooms: from.shown,
       events: TIMELINE_LIMIT,
       toDevice: { since: place.toDevice, limit: MESSAGES },
       presence: setPresence,
       signal,
     });
-    const from = isPartial ? { ...place, shown } : place;
+    this.#hasAsked = true;
     const { isToken } = spelling;
-    const known = { own: session.mxid, from, messages: MESSAGES, isToken, memberships: before };
+    const known = { own: session.mxid, from, messages: MESSAGES, isToken, minute, memberships: before };
     const { response, window, memberships } = classicAnswer(answer, known);
-    if (isPartial) await this.#reconcile(response, memberships, signal);
+    if (window.isGrowing) await this.#reconcile(response, memberships, signal);
     Object.assign(response, await this.#countKeys(answer, signal));
     // An answer without a new position is given again as it is.
     if (response.next_batch !== since) {
