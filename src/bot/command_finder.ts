@@ -144,12 +144,9 @@ export class CommandFinder {
   #asked(update: Update): Soon<Asked | undefined> {
     const { client, prefix } = this.#kit;
     const { formatted_body: html } = update.event.content as { formatted_body?: unknown };
-    const pills = new PillText(
-      update.read?.text ?? "",
-      typeof html === "string" ? html : undefined,
-      client.mxid,
-    );
-    const text = pills.marked;
+    const said = update.read?.text ?? "";
+    const pills = typeof html === "string" ? new PillText(said, html, client.mxid) : NO_PILLS;
+    const text = pills === NO_PILLS ? said : pills.marked;
     if (text.startsWith(prefix)) {
       const invocation = /^\s/.test(text.slice(prefix.length))
         ? undefined
@@ -160,7 +157,7 @@ export class CommandFinder {
     const mentioned = (update.event.content as { "m.mentions"?: { user_ids?: unknown } })["m.mentions"]
       ?.user_ids;
     if (mxid !== "" && (text.includes(mxid) || (Array.isArray(mentioned) && mentioned.includes(mxid)))) {
-      return this.#mentioning(pills, mxid, update.room);
+      return this.#mentioning({ text, pills }, mxid, update.room);
     }
     const bare = invocationOf(text);
     return bare === undefined || chosenOf(this.#commands, bare) === undefined
@@ -170,10 +167,14 @@ export class CommandFinder {
       );
   }
 
-  async #mentioning(pills: PillText, mxid: UserID, room: RoomID): Promise<Asked | undefined> {
+  async #mentioning(
+    { text, pills }: { readonly text: string; readonly pills: PillText },
+    mxid: UserID,
+    room: RoomID,
+  ): Promise<Asked | undefined> {
     const { client, prefix } = this.#kit;
     const member = await client.stateStore.getMember(room, mxid);
-    const rest = withoutName(pills.marked, mxid, member?.displayname ?? undefined);
+    const rest = withoutName(text, mxid, member?.displayname ?? undefined);
     const invocation = rest === undefined
       ? undefined
       : invocationOf(rest.startsWith(prefix) ? rest.slice(prefix.length) : rest);
@@ -208,6 +209,7 @@ function builtIn(name: string, usage: string, description: string): Command {
       minPowerLevel: -Infinity,
       isEncryptedOnly: false,
       isHidden: false,
+      isBuiltIn: true,
     },
   };
 }
@@ -221,11 +223,6 @@ const UNKNOWN = builtIn("unknown", "", "");
 
 /** Stands for a command that came in clear, and is taken only encrypted. */
 const IN_CLEAR = builtIn("in clear", "", "");
-
-/** Returns whether a command is one of these. */
-export function isBuiltIn(command: Command): boolean {
-  return [HELP, CANCEL, UNKNOWN, IN_CLEAR].includes(command);
-}
 
 /** Answers one of these: what is left to say of `cancel` when nothing was cancelled. */
 export async function answerBuiltIn(

@@ -9,7 +9,7 @@ import type { BotBehaviour } from "./bot_options.ts";
 import { Conversations } from "./conversations.ts";
 import { Later } from "./later.ts";
 import { Access, Invitations, reportUnread } from "./policy/policy.ts";
-import { BotSessions, Once, Patience, RunTime } from "./run/mod.ts";
+import { BotSessions, Once, Patience, type RunTime } from "./run/mod.ts";
 import { Reminders, Timers } from "./timers/timers.ts";
 
 type Behaviour = Pick<
@@ -73,10 +73,5 @@ export class Kit {
     function warnOfSlow({ what }: RunTime): void {
       if (what) client.log.warn("A function has not ended after 30 seconds, and is waited for", what);
     }
-  }
-
-  /** The time of a run that begins now. */
-  newTime(): RunTime {
-    return new RunTime(this.signal);
   }
 }

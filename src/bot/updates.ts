@@ -12,7 +12,7 @@ import { type EventType, type MatrixEvent, type RoomID, SyncStream } from "../..
 import type { Kit } from "./kit.ts";
 import { platform } from "../base/platform/mod.ts";
 import { REGISTERED } from "../base/tracing.ts";
-import { answerBuiltIn, CANCEL, CommandFinder, isBuiltIn } from "./command_finder.ts";
+import { answerBuiltIn, CANCEL, CommandFinder } from "./command_finder.ts";
 import { hiddenNames } from "./commands/commands.ts";
 import { type Composer, HEARS_EDITS } from "./composer.ts";
 import type { Next } from "./middleware.ts";
@@ -29,6 +29,7 @@ import {
   queueOf,
   Run,
   runDetails,
+  RunTime,
   sentAt,
   threadOf,
   type Update,
@@ -134,7 +135,7 @@ export class Updates {
     if (about === mxid && LEAVING.has(type)) return this.#left(room, context);
     if (type === "INVITE" && about === mxid) return this.#invited(event as Invitation, context);
     if (sender === mxid || (source & SyncStream.TIMELINE) === 0) return NOTHING();
-    if (!access.hears(sender) || !access.hearsIn(room) || !access.hearsAsSent(type, event)) return NOTHING();
+    if (!access.hears(sender, room) || !access.hearsAsSent(type, event)) return NOTHING();
     // Users are limited in what they say, not in what becomes of them.
     if (limiter !== undefined && about === undefined) {
       const now = client.api.clock.now();
@@ -168,7 +169,7 @@ export class Updates {
       unawaited: (error) => this.#failedUnawaited(error, { run, update, found }),
     });
     if (found === undefined) return this.#middleware(c, NOTHING);
-    if (!isBuiltIn(found.command)) {
+    if (found.command.isBuiltIn !== true) {
       return this.#middleware(c, NOTHING).then(
         () => this.#noteReached(found),
         (error) => this.#commandFailed(error, c, { run, update, found }),
@@ -225,7 +226,7 @@ export class Updates {
   #update(type: string, event: MatrixEvent, context: HandlerContext): Promise<void> {
     const { room_id: room, sender } = event as MatrixEvent & { room_id: RoomID; sender: string };
     const queue = queueOf(room, sender);
-    const run = new Run({ context, time: this.#kit.newTime(), queue });
+    const run = new Run({ context, time: new RunTime(this.#kit.signal), queue });
     return this.#kit.conversations.during(run, () =>
       this.#inTurn(queue, () => {
         const work = REGISTERED in globalThis
@@ -350,7 +351,7 @@ export class Updates {
   async #invited(event: Invitation, context: HandlerContext): Promise<void> {
     const { access, invitations } = this.#kit;
     const { room_id: room, sender } = event;
-    if (!access.hears(sender) || !access.hearsIn(room)) return;
+    if (!access.hears(sender, room)) return;
     const turn = invitations.turnOf(sender);
     if (turn === undefined) return;
     if (!await access.accepts(event) || await invitations.accept(event, turn, context)) {
@@ -361,7 +362,7 @@ export class Updates {
   /** Ends a question in its time; the functions that asked may go on. */
   #end({ conversation, at, end: reason }: TimerOf<"wait">, context: HandlerContext): Promise<void> {
     const { conversations, patience } = this.#kit;
-    const time = this.#kit.newTime();
+    const time = new RunTime(this.#kit.signal);
     const end = conversations.end(conversation, at, { reason, context, time }).catch(async (error) => {
       await time.tellFailure();
       throw error;
@@ -380,7 +381,7 @@ export class Updates {
     const { client, msgtype } = this.#kit;
     const update = updateOf(type, event);
     const { room, sender } = update;
-    const run = new Run({ context, time: this.#kit.newTime() });
+    const run = new Run({ context, time: new RunTime(this.#kit.signal) });
     if (await this.#finder.find(update, run) === undefined) return;
     if (this.#limiter?.tells(sender, client.api.clock.now()) !== true) return;
     const body = "That was too much at once: I take more from you in a while.";

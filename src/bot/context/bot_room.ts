@@ -10,7 +10,7 @@ import { isEventId, NotFoundError, toUserId, ValueError } from "../../../mod.ts"
 import type { EventID, RoomID } from "../../../types.ts";
 import { hintAt, type Hints } from "../../errors/hints.ts";
 import type { Kit } from "../kit.ts";
-import { Begun, currentRun, Run, type Scene } from "../run/mod.ts";
+import { Begun, currentRun, Run, RunTime, type Scene } from "../run/mod.ts";
 import { ROOM_HINTS } from "./context_hints.ts";
 import { RoomMedia } from "./room_media.ts";
 import type { Place } from "./room_messages.ts";
@@ -305,7 +305,7 @@ export class BotRooms {
   async #act<Result>(work: (run: Run) => Promise<Result>): Promise<Result> {
     await this.#started();
     return await this.#kit.client.runTask(`in ${crypto.randomUUID()}`, async (context) => {
-      const run = new Run({ context, time: this.#kit.newTime() });
+      const run = new Run({ context, time: new RunTime(this.#kit.signal) });
       try {
         const result = await work(run);
         await run.begun.settled();

@@ -356,7 +356,7 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown>
   ): Promise<Meaning> {
     const place = this.#in(options.roomId);
     const filter = ["message:text", "reaction"] as const;
-    this.run.after.check("ask");
+    this.run.checkGoesOn("ask");
     const takesClear = !this.run.encryptedOnly && (clearReactions ||
       !await this.run.step("encrypted", () => this.#isEncrypted(place.roomId)));
     const text = await this.run.begun.during(() =>
@@ -380,7 +380,7 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown>
   /** Puts a question: in reply to the event, or in another room. */
   async #put(question: string, options: Omit<AskOptions<Query>, "check">): Promise<EventID> {
     const { roomId: room, format, mentions } = options;
-    this.run.after.check("ask");
+    this.run.checkGoesOn("ask");
     return await this.run.begun.during(async () => {
       if (this.run.encryptedOnly && !this.run.isReplaying && !await this.#isEncrypted(room ?? this.roomId)) {
         throw new ValueError(

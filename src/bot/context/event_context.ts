@@ -296,7 +296,7 @@ export class EventContext<E extends MatrixEvent = MatrixEvent, Arguments = unkno
       if (!this.is("invite")) return void await this.client.joinRoom(this.roomId);
       const { invitations } = this.kit;
       await invitations.acceptNow(this.roomId, this.sender, this.signal);
-      if (this.run.after.end !== undefined) return;
+      if (this.run.end !== undefined) return;
       const inviter = { by: this.sender, at: this.client.api.clock.now() };
       this.run.context.updateSession(...invitations.inviters.note(this.roomId, inviter));
     });

@@ -290,7 +290,7 @@ export abstract class HandlerRoom extends BotRoom {
     const due = dueTime(when, this.client.api.clock.now(), "remind");
     if (typeof what !== "string") checkOptions(what, { name: true, data: true }, "remind");
     const { name, data } = typeof what === "string" ? { name: "", data: what } : what;
-    this.run.after.check("remind");
+    this.run.checkGoesOn("remind");
     this.kit.reminders.check(due, name);
     if (name === "") checkText(data, "remind");
     const { roomId: room, thread = "" } = this;
@@ -345,7 +345,7 @@ export abstract class HandlerRoom extends BotRoom {
     checkDue(asked, "say something later");
     checkText(text, "say something later");
     checkNamed(options, SEND, "later");
-    this.run.after.check("say something later");
+    this.run.checkGoesOn("say something later");
     const { format, mentions, msgtype = this.kit.msgtype, replyTo, sendKey } = options;
     const { roomId: room, thread } = this;
     return await this.run.act("later", async (at) => {

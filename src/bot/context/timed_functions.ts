@@ -7,7 +7,7 @@
 import { type HandlerContext, ValueError } from "../../../mod.ts";
 import { platform } from "../../base/platform/mod.ts";
 import type { Kit } from "../kit.ts";
-import { isCutOff, Run, sceneOf } from "../run/mod.ts";
+import { isCutOff, Run, RunTime, sceneOf } from "../run/mod.ts";
 import { type Due, readTimes, type Reminder } from "../timers/timers.ts";
 import { SAY, TimerContext } from "./timer_context.ts";
 
@@ -81,7 +81,7 @@ export class TimedFunctions {
     details: Readonly<Record<string, unknown>>,
   ): Promise<void> {
     const { client, once, patience, sessions } = this.#kit;
-    const time = this.#kit.newTime();
+    const time = new RunTime(this.#kit.signal);
     const run = new Run({ context, time });
     time.what = details;
     run.watch(details, { late: (message, step) => client.log.warn(message, { step, ...details }) });

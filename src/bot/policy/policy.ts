@@ -79,8 +79,9 @@ export class Access {
     }
   }
 
-  /** Returns whether a user is heard, wherever. */
-  hears(userId: string): boolean {
+  /** Returns whether a user is heard in a room. */
+  hears(userId: string, room: RoomID): boolean {
+    if (this.#options.rooms?.includes(room) === false) return false;
     if (this.#deny.some((pattern) => pattern.matches(userId))) return false;
     return this.#allow === undefined || this.#allow.some((pattern) => pattern.matches(userId));
   }
@@ -98,10 +99,6 @@ export class Access {
     const joins = this.#autoJoin;
     if (typeof joins === "function") return await joins(invite);
     return typeof joins === "boolean" ? joins : joins.some((pattern) => pattern.matches(invite.sender));
-  }
-
-  hearsIn(room: RoomID): boolean {
-    return this.#options.rooms?.includes(room) ?? true;
   }
 
   async isAdmin(userId: UserID, room: RoomID): Promise<boolean> {
@@ -203,14 +200,14 @@ export function reportUnread(client: Client, access: Access, signal: AbortSignal
     client.log.warn(message, data);
   };
   client.addEventHandler("UNENCRYPTED", ({ event: { sender, room_id: room } }) => {
-    if (!access.hears(sender) || !access.hearsIn(room)) return;
+    if (!access.hears(sender, room)) return;
     tell(`${sender} in clear`, CLEAR, { sender, room, mend: HEAR_CLEAR });
   }, { name: "bot-clear" });
   client.addEventHandler("UNDECRYPTABLE", ({ event, reason, code }) => {
     const { sender } = event;
     const { room_id: room } = event as typeof event & { room_id: RoomID };
     const what = `${sender} ${code}`;
-    if (said.has(what) || !access.hears(sender) || !access.hearsIn(room)) return;
+    if (said.has(what) || !access.hears(sender, room)) return;
     const then = client.crypto; // another takes its place if another process has had the device
     const say = () => {
       const isRead = [then, client.crypto].some((each) => each?.wasRecovered(event) === true);

@@ -1,11 +1,15 @@
 /**
- * Sessions in a bot: taken by a handler for as long as it runs, or changed from outside.
+ * Sessions in a bot: taken by a handler for as long as it runs, or changed from outside. What a handler finds out
+ * once is in one of its own, so that it is the same when a crash makes the handler run again.
+ *
+ * Over 300 lines because both are read and changed through the client's sessions.
  *
  * @module
  */
 
 import {
   type Client,
+  defineSession,
   type SessionChange,
   type SessionDefinition,
   type SessionKey,
@@ -104,7 +108,7 @@ export class BotSessions {
     key: SessionKey,
   ): Promise<State> {
     const name = nameOf(definition, key);
-    run.after.check(`take the session ${name}`);
+    run.checkGoesOn(`take the session ${name}`);
     const taken = this.#taken.get(run) ?? new Map<string, Taken>();
     this.#taken.set(run, taken);
     const known = taken.get(name);
@@ -247,5 +251,61 @@ export class Locks {
   /** Returns whether a turn is a holder's, or waits for one of them, at last. */
   #waitsFor({ holder: its }: Turn, holder: Holder): boolean {
     return its === holder || [...this.#waiting.get(its) ?? []].some((turn) => this.#waitsFor(turn, holder));
+  }
+}
+
+/** By step, what the handler of an event found out; the record goes when the handler has settled. */
+const ONCE = defineSession<{ values: Readonly<Record<string, unknown>> }>({
+  name: "bot.once",
+  per: () => undefined,
+  initial: () => ({ values: {} }),
+});
+
+/** Keeps what runs found out. */
+export class Once {
+  readonly #client: Client;
+  readonly #known = new WeakMap<Run, Promise<Readonly<Record<string, unknown>>>>();
+
+  /** @param client Stores it. */
+  constructor(client: Client) {
+    this.#client = client;
+  }
+
+  /**
+   * Finds something out, and commits it before it is used; after a crash it is read.
+   *
+   * @param run The run.
+   * @param at The place of the step in it.
+   * @param work Finds it out; what it returns has to be plain data.
+   */
+  async value<Result>(run: Run, at: string, work: () => Promise<Result>): Promise<Result> {
+    const { deliveryId } = run.context;
+    const comesAgain = deliveryId !== undefined && run.end === undefined;
+    if (!comesAgain) return await work();
+    let known = this.#known.get(run);
+    if (known === undefined) this.#known.set(run, known = this.#begin(run, deliveryId));
+    const values = await known;
+    if (at in values) return structuredClone(values[at]) as Result;
+    const value = await work();
+    await this.#client.sessions.update(
+      ONCE,
+      deliveryId,
+      (state) => ({ values: { ...state.values, [at]: value } }),
+    );
+    return value;
+  }
+
+  /** Undoes what a run has begun that has failed, and forgets what it found out: nobody runs it again. */
+  async failed(run: Run): Promise<void> {
+    for (const undo of run.atFailure) await undo();
+    const { deliveryId } = run.context;
+    if (deliveryId === undefined || !this.#known.has(run)) return;
+    await this.#client.sessions.end(ONCE, deliveryId);
+  }
+
+  async #begin(run: Run, deliveryId: string): Promise<Readonly<Record<string, unknown>>> {
+    const kept = await this.#client.sessions.read(ONCE, deliveryId);
+    run.context.updateSession(ONCE, deliveryId, () => null);
+    return kept?.values ?? {};
   }
 }

@@ -4,7 +4,7 @@
  * @module
  */
 
-export { type BotSession, BotSessions, Locks, sessionKeyFor } from "./bot_sessions.ts";
+export { type BotSession, BotSessions, Locks, Once, sessionKeyFor } from "./bot_sessions.ts";
 export {
   type Answer,
   checkReplayed,
@@ -19,7 +19,7 @@ export {
   type Step,
   type Wait,
 } from "./run_record.ts";
-export { currentRun, Once, Run } from "./run.ts";
+export { currentRun, Run } from "./run.ts";
 export { Begun, Patience, RunTime } from "./patience.ts";
 export {
   editedEvent,

@@ -6,7 +6,6 @@
 
 import { type Clock, ValueError } from "../../../mod.ts";
 import { inMilliseconds, written } from "../../base/clock.ts";
-import { ConversationError, type RunEnd } from "./run_record.ts";
 
 /** Something that is under way. */
 interface UnderWay {
@@ -235,52 +234,12 @@ export class Begun {
   }
 }
 
-/** Says that a function went on: what that means, and what it did. */
-type SayLate = (message: string, step: string) => void;
-
 /** What watches functions that do not await what they do. */
 export interface RunWatch {
   /** Says that they went on when the run had ended. */
-  readonly late: SayLate;
+  readonly late: (message: string, step: string) => void;
   /** Gets what failed, and says whether it has seen to that. Default: the client does. */
   readonly unawaited?: (error: unknown) => boolean;
-}
-
-const LATE = "A function of the bot went on when it had ended, so that a crash loses what it does: await it";
-const LEFT_BEHIND =
-  "A function of the bot goes on while it waits for an answer: that is done when it comes; await one after the other";
-
-/** The end of a run, and what comes after it. */
-export class Afterwards {
-  /** How the run has ended; undefined: it has not. */
-  end: RunEnd["kind"] | undefined;
-  readonly #say: SayLate;
-  #isSaid = false;
-
-  /** @param say Says that a function went on, once. */
-  constructor(say: SayLate) {
-    this.#say = say;
-  }
-
-  /** Does a step that is none any more. */
-  async step<Result>(kind: string, work: () => Promise<Result>, time: RunTime): Promise<Result> {
-    if (this.end === "done") time.check();
-    if (this.end !== "refused") this.#sayOnce(kind); // of what is refused nothing counts
-    return await (this.end === "done" ? work() : forever());
-  }
-
-  /** @throws {ConversationError} If the run has ended; those that were left behind by a wait go on to do nothing. */
-  check(action: string): void {
-    if (this.end !== "done") return;
-    this.#sayOnce(action);
-    throw new ConversationError(`Cannot ${action}: the function has ended; await what it does before`);
-  }
-
-  #sayOnce(step: string): void {
-    if (this.#isSaid) return;
-    this.#isSaid = true;
-    this.#say(this.end === "waits" ? LEFT_BEHIND : LATE, step);
-  }
 }
 
 /** Never settles. Each has a promise of its own: one for all would keep in memory all that await it. */

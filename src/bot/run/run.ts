@@ -1,17 +1,15 @@
 /**
  * One run of a bot's functions: what they did, in steps that can be replayed, and what they wait for.
  *
- * What was found out once, kept at once: the same when a crash makes the handler run again.
- *
- * Over 300 lines because a run and what it does once are one story.
+ * Over 300 lines because what a run does is in one class.
  *
  * @module
  */
 
-import { type Client, defineSession, type HandlerContext } from "../../../mod.ts";
+import type { HandlerContext } from "../../../mod.ts";
 import type { UserID } from "../../../types.ts";
 import { platform } from "../../base/platform/mod.ts";
-import { Afterwards, Begun, forever, type RunTime, type RunWatch } from "./patience.ts";
+import { Begun, forever, type RunTime, type RunWatch } from "./patience.ts";
 import {
   type Answer,
   ConversationError,
@@ -60,6 +58,9 @@ interface Place {
 
 const places = new platform.AsyncLocalStorage<Place>();
 const DONE: RunEnd = { kind: "done" };
+const LATE = "A function of the bot went on when it had ended, so that a crash loses what it does: await it";
+const LEFT_BEHIND =
+  "A function of the bot goes on while it waits for an answer: that is done when it comes; await one after the other";
 
 /** The run in whose functions this is called; undefined: in none, or it has ended. */
 export function currentRun(): Run | undefined {
@@ -88,8 +89,8 @@ export class Run {
   left: Set<string> | undefined;
   /** What was begun, awaited or not: it ends with that. */
   readonly begun: Begun = new Begun();
-  /** Its end, and what comes after it. */
-  readonly after: Afterwards = new Afterwards((...said) => this.#inside.watch?.late(...said));
+  /** How it has ended; undefined: it has not. */
+  end: RunEnd["kind"] | undefined;
   /** Is done when the run has ended. */
   readonly atEnd: (() => void)[] = [];
   /** Undoes what it has begun elsewhere, if it fails. */
@@ -106,6 +107,7 @@ export class Run {
   #at = 0;
   #isCalled = false;
   #isWaiting = false;
+  #isLateSaid = false;
 
   /** @param options What it is made of. */
   constructor({ context, steps = [], answer, taken, time, queue }: RunOptions) {
@@ -159,7 +161,7 @@ export class Run {
     work: (at: string) => Promise<Result>,
     { hasParts }: { readonly hasParts: boolean },
   ): Promise<Result> {
-    if (this.after.end !== undefined) return await this.after.step(kind, () => work("late"), this.time);
+    if (this.end !== undefined) return await this.#lateStep(kind, work);
     const outer = this.#outer;
     if (outer !== undefined) {
       this.time.check();
@@ -182,6 +184,27 @@ export class Run {
       step.error = keptError(error);
       throw error;
     }
+  }
+
+  /** Does a step that is none any more. */
+  async #lateStep<Result>(kind: string, work: (at: string) => Promise<Result>): Promise<Result> {
+    if (this.end === "done") this.time.check();
+    if (this.end !== "refused") this.#sayLate(kind); // of what is refused nothing counts
+    return await (this.end === "done" ? work("late") : forever());
+  }
+
+  /** @throws {ConversationError} If the run has ended; those that were left behind by a wait go on to do nothing. */
+  checkGoesOn(action: string): void {
+    if (this.end !== "done") return;
+    this.#sayLate(action);
+    throw new ConversationError(`Cannot ${action}: the function has ended; await what it does before`);
+  }
+
+  /** Says, once, that a function went on. */
+  #sayLate(step: string): void {
+    if (this.#isLateSaid) return;
+    this.#isLateSaid = true;
+    this.#inside.watch?.late(this.end === "waits" ? LEFT_BEHIND : LATE, step);
   }
 
   /** The step in which this is called. */
@@ -216,8 +239,8 @@ export class Run {
     wanted: Omit<Wait, "at">,
     accepts: (kept: KeptEvent) => Promise<KeptEvent | undefined>,
   ): Promise<KeptEvent> {
-    this.after.check("wait for an answer");
-    if (this.after.end !== undefined) return await forever();
+    this.checkGoesOn("wait for an answer");
+    if (this.end !== undefined) return await forever();
     this.checkMayAsk();
     const at = this.#at++;
     if (at < this.#kept) return replayed(this.steps[at], "wait", at) as KeptEvent;
@@ -277,7 +300,7 @@ export class Run {
   }
 
   #close(end: RunEnd["kind"]): void {
-    this.after.end ??= end;
+    this.end ??= end;
     this.#inside.run = undefined;
   }
 
@@ -296,61 +319,5 @@ export class Run {
   /** Whether the conversation is too long. */
   get isTooLong(): boolean {
     return this.steps.length > MAX_STEPS;
-  }
-}
-
-/** By step, what the handler of an event found out; the record goes when the handler has settled. */
-const ONCE = defineSession<{ values: Readonly<Record<string, unknown>> }>({
-  name: "bot.once",
-  per: () => undefined,
-  initial: () => ({ values: {} }),
-});
-
-/** Keeps what runs found out. */
-export class Once {
-  readonly #client: Client;
-  readonly #known = new WeakMap<Run, Promise<Readonly<Record<string, unknown>>>>();
-
-  /** @param client Stores it. */
-  constructor(client: Client) {
-    this.#client = client;
-  }
-
-  /**
-   * Finds something out, and commits it before it is used; after a crash it is read.
-   *
-   * @param run The run.
-   * @param at The place of the step in it.
-   * @param work Finds it out; what it returns has to be plain data.
-   */
-  async value<Result>(run: Run, at: string, work: () => Promise<Result>): Promise<Result> {
-    const { deliveryId } = run.context;
-    const comesAgain = deliveryId !== undefined && run.after.end === undefined;
-    if (!comesAgain) return await work();
-    let known = this.#known.get(run);
-    if (known === undefined) this.#known.set(run, known = this.#begin(run, deliveryId));
-    const values = await known;
-    if (at in values) return structuredClone(values[at]) as Result;
-    const value = await work();
-    await this.#client.sessions.update(
-      ONCE,
-      deliveryId,
-      (state) => ({ values: { ...state.values, [at]: value } }),
-    );
-    return value;
-  }
-
-  /** Undoes what a run has begun that has failed, and forgets what it found out: nobody runs it again. */
-  async failed(run: Run): Promise<void> {
-    for (const undo of run.atFailure) await undo();
-    const { deliveryId } = run.context;
-    if (deliveryId === undefined || !this.#known.has(run)) return;
-    await this.#client.sessions.end(ONCE, deliveryId);
-  }
-
-  async #begin(run: Run, deliveryId: string): Promise<Readonly<Record<string, unknown>>> {
-    const kept = await this.#client.sessions.read(ONCE, deliveryId);
-    run.context.updateSession(ONCE, deliveryId, () => null);
-    return kept?.values ?? {};
   }
 }

@@ -66,21 +66,21 @@ export function readText(content: unknown): ReadText {
   const answered = eventId(memberOf(memberOf(relation, "m.in_reply_to"), "event_id"));
   const threadRoot = type === "m.thread" ? target : undefined;
   const isFallback = threadRoot !== undefined && memberOf(relation, "is_falling_back") === true;
-  const read: Writable<ReadText> = said(content, answered !== undefined ? stripReplyFallback : undefined);
+  const read: Writable<ReadText> = said(content, answered !== undefined);
   if (answered !== undefined && !isFallback) read.replyTo = answered;
   if (threadRoot !== undefined) read.threadRoot = threadRoot;
   return read;
 }
 
-/** The text of a content, and its formatted form. */
-function said(content: unknown, strip = (body: string) => body): Pick<ReadText, "text" | "html" | "isEdit"> {
+/** The text of a content, without the quote in front of a reply, and its formatted form. */
+function said(content: unknown, isReply = false): Pick<ReadText, "text" | "html" | "isEdit"> {
   const body = textOf(memberOf(content, "body")) ?? "";
   const isFile = FILES.includes(memberOf(content, "msgtype"));
   const filename = textOf(memberOf(content, "filename"));
   if (isFile && (filename === undefined || filename === body)) return { text: "", isEdit: false };
   const isHtml = memberOf(content, "format") === "org.matrix.custom.html";
   const html = isHtml ? textOf(memberOf(content, "formatted_body")) : undefined;
-  const text = strip(body);
+  const text = isReply ? stripReplyFallback(body) : body;
   return html === undefined ? { text, isEdit: false } : { text, html: cleanHtml(html).html, isEdit: false };
 }
 

@@ -14,7 +14,7 @@ function accessOf(options: AccessOptions, client: unknown = {}): Access {
 
 Deno.test("Those are heard who are allowed, if any are named, and who are not denied", () => {
   const users = ["@alice:a", "@bob:a", "@alice:b"];
-  const heard = (options: AccessOptions) => users.map((user) => accessOf(options).hears(user));
+  const heard = (options: AccessOptions) => users.map((user) => accessOf(options).hears(user, ROOM));
   assertEquals(heard({}), [true, true, true]);
   assertEquals(heard({ allow: [] }), [false, false, false]);
   assertEquals(heard({ allow: ["@*:b", "@bob:a"] }), [false, true, true]);
@@ -24,7 +24,7 @@ Deno.test("Those are heard who are allowed, if any are named, and who are not de
 
 Deno.test("A bot hears in the rooms that are named, or in all", () => {
   const rooms = [ROOM, "!other:a" as RoomID];
-  const heard = (options: AccessOptions) => rooms.map((room) => accessOf(options).hearsIn(room));
+  const heard = (options: AccessOptions) => rooms.map((room) => accessOf(options).hears("@alice:a", room));
   assertEquals([heard({}), heard({ rooms: [ROOM] }), heard({ rooms: [] })], [
     [true, true],
     [true, false],
