@@ -574,9 +574,9 @@ import type {
 import type { Filter, SyncResponse } from "../types/events/sync_response.ts";
 import type { ContentURI, EventID, FilterID, RoomAlias, RoomID, SyncToken } from "../types/ids.ts";
 import type { JsonObject } from "../types/json.ts";
+import type { RegisterWakeOptions, WakeRegistration } from "./client_options.ts";
 import type { EventFor, HandlerDecorator, OptionsFor } from "./handlers_api.ts";
 import type { QueueOptions, SendQueue } from "./queue/queue.ts";
-import type { RegisterWakeOptions, WakeRegistration } from "./client_options.ts";
 
 /** The homeserver's operations, syncing, and handlers of events. */
 export interface Client
