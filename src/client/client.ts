@@ -116,7 +116,6 @@ export class Client {
     const isDurable = options.store !== undefined;
     const queues = new SendQueues({ api, session, kept: sessions, isDurable, done: life.done, clock, log });
     life.passes.queues = queues;
-    life.first.handled.then(() => life.isSyncing ? queues.resume() : undefined).catch(() => {}); // the client has ended
     Object.assign(this, { registerWake, runTask, queue: queues.queue });
     if (basics.crypto !== undefined) this.addDispatcher(DecryptionDispatcher);
     answerOwners(this, basics.chosen?.verification);
@@ -4749,8 +4748,8 @@ export interface Client
    * The queue of a room: what is added to it leaves in that order, without being awaited, one after the other.
    *
    * A send is in the `store` before it leaves, with its transaction ID. So it is sent once, though the process ends
-   * at any moment: the next one goes on when it has handled its first sync, begins a pass (`syncOnce()`), or has
-   * this called for the room. While the server is away or busy, the queue waits, and tries again after up to a
+   * at any moment: the next one goes on when it has handled the first sync of a start, begins a pass
+   * (`syncOnce()`), or has this called for the room. While the server is away or busy, the queue waits, and tries again after up to a
    * minute. A send that the server refuses for good is taken out and logged, and those behind it go on. Homeservers
    * forget transaction IDs after a day or so: a send whose answer was lost may come twice if the next process
    * begins later than that.

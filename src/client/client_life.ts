@@ -207,6 +207,8 @@ export class ClientLife implements QuarantineActors, TaskActors {
     const start = ++this.#starts;
     this.#isStopped = false;
     this.first.begin();
+    const resumed = () => this.isSyncing ? this.passes.queues.resume() : undefined;
+    this.first.handled.then(resumed).catch(() => {}); // the client has ended
     this.#syncing++;
     try {
       const isKept = this.#client.holding.mode === "kept" && !this.#isHandingBack;

@@ -288,15 +288,14 @@ class RoomQueue implements SendQueue {
     if (this.#sender.isOver) throw this.#sender.over();
     this.#sends.takeOut(send);
     send.over.abort();
-    const erased = this.#sends.erase(send).catch((error) => {
+    const erased = this.#sends.erase(send, { isCancelled: true }).catch((error) => {
       this.#sender.stop(error);
       send.fail(error);
       throw error;
     });
     this.#placed = Promise.allSettled([this.#placed, erased]).then(() => {}); // until then the store has it
     await erased;
-    send.fail(new DOMException("The send was cancelled", "AbortError"));
-    this.#sender.report(send, "cancelled");
+    this.#sender.cancelled(send);
     return true;
   };
 

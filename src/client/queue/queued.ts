@@ -3,6 +3,8 @@
  *
  * The sends of a room that wait: in memory and in the store, in the same order.
  *
+ * Over 300 lines because a send and the queue that it waits in are one thing.
+ *
  * @module
  */
 
@@ -39,6 +41,22 @@ export const QUEUED = defineSession({
   initial: (): StoredSend => ({ eventType: "", content: {}, txnId: "", disableEncryption: false }),
 });
 
+/** What became of a send. */
+export type Outcome =
+  | { readonly eventId: EventID }
+  | { readonly refusal: string }
+  | { readonly isCancelled: true };
+
+/** How many outcomes are kept for a room. */
+const MAX_OUTCOMES = 100;
+
+/** What became of sends that other processes had added: these may still wait to hear of it. */
+const OUTCOMES = defineSession({
+  name: "greenroom.queue.outcomes",
+  per: "room",
+  initial: (): { outcomes: readonly (readonly [key: string, outcome: Outcome])[] } => ({ outcomes: [] }),
+});
+
 /** A send of the queue. */
 export class Queued implements QueuedSend {
   readonly #stored = Promise.withResolvers<TransactionID>();
@@ -48,6 +66,8 @@ export class Queued implements QueuedSend {
   readonly over = new AbortController();
   /** What is stored; undefined until it has its place. */
   entry: Entry | undefined;
+  /** Whether another process has added it. */
+  isForeign = false;
   /** Whether it is in the store. */
   isStored = false;
   /** Whether a try of it is under way. */
@@ -218,7 +238,7 @@ export class WaitingSends {
     const left: Queued[] = [];
     for await (const entry of this.#stored()) {
       const send = new Queued(this.#parts.cancel);
-      send.entry = entry;
+      [send.entry, send.isForeign] = [entry, true];
       send.hasStored(entry.record.txnId);
       left.push(send);
       this.#next = parseInt(entry.key) + 1;
@@ -226,14 +246,17 @@ export class WaitingSends {
     for (const send of left) this.#sends.push(send);
   }
 
-  /** Takes out of memory what another process has taken out of the store. Returns what that was. */
-  async gone(): Promise<Queued[]> {
+  /** Takes out of memory what another process has taken out of the store. Returns that, and what became of it. */
+  async gone(): Promise<(readonly [send: Queued, outcome: Outcome | undefined])[]> {
     const before = this.#sends.filter(({ isStored }) => isStored);
     const keys = new Set<string>();
     for await (const { key } of this.#stored()) keys.add(key);
     const gone = before.filter((send) => !keys.has(keyOf(send)) && this.#sends.includes(send));
     for (const send of gone) this.takeOut(send);
-    return gone;
+    const { roomId, kept } = this.#parts;
+    const { outcomes = [] } = gone.length === 0 ? {} : await kept.read(OUTCOMES, roomId) ?? {};
+    const known = new Map(outcomes);
+    return gone.map((send) => [send, known.get(keyOf(send))]);
   }
 
   async *#stored(): AsyncGenerator<Entry> {
@@ -253,14 +276,26 @@ export class WaitingSends {
   }
 
   /** Takes one out of the store, and then out of memory. */
-  async remove(send: Queued): Promise<void> {
-    await this.erase(send);
+  async remove(send: Queued, outcome: Outcome): Promise<void> {
+    await this.erase(send, outcome);
     this.takeOut(send);
   }
 
   /** Takes one out of the store. */
-  erase(send: Queued): Promise<void> {
-    return this.#write(keyOf(send), null);
+  async erase(send: Queued, outcome: Outcome): Promise<void> {
+    const key = keyOf(send);
+    if (send.isForeign) await this.#note(key, outcome);
+    await this.#write(key, null);
+  }
+
+  /** Notes what became of one for the process that has added it. */
+  async #note(key: string, outcome: Outcome): Promise<void> {
+    const { roomId, kept } = this.#parts;
+    await this.#using(() =>
+      kept.update(OUTCOMES, roomId, (noted) => {
+        noted.outcomes = [...noted.outcomes, [key, outcome] as const].slice(-MAX_OUTCOMES);
+      })
+    );
   }
 
   /** Takes one out of memory. */
@@ -270,11 +305,15 @@ export class WaitingSends {
   }
 
   async #write(key: string, record: StoredSend | null): Promise<void> {
-    const { roomId, kept, over } = this.#parts;
+    const { roomId, kept } = this.#parts;
+    await this.#using(() => kept.update(QUEUED, [roomId, key], () => record));
+  }
+
+  async #using(change: () => Promise<void>): Promise<void> {
     try {
-      await outsideOfHandlers(() => kept.update(QUEUED, [roomId, key], () => record));
+      await outsideOfHandlers(change);
     } catch (error) {
-      throw error instanceof ActorStoppedError ? over() : error;
+      throw error instanceof ActorStoppedError ? this.#parts.over() : error;
     }
   }
 }

@@ -20,10 +20,10 @@ import {
   IdentityChangedError,
   UnsupportedAlgorithmError,
 } from "../../errors/encryption_error.ts";
-import { ClientEndedError, isPermanent, ValueError } from "../../errors/matrix_error.ts";
+import { ClientEndedError, isPermanent, MatrixError, ValueError } from "../../errors/matrix_error.ts";
 import { MatrixRequestError } from "../../errors/request_error.ts";
 import type { EventID, RoomID } from "../../types/ids.ts";
-import type { Entry, Queued, WaitingSends } from "./queued.ts";
+import type { Entry, Outcome, Queued, WaitingSends } from "./queued.ts";
 import type { QueueProgress } from "./send_queue.ts";
 
 /** How long to wait between tries, in milliseconds: the transport has tried several times before. */
@@ -127,7 +127,7 @@ export class RoomSender {
     try {
       const options = { txnId, disableEncryption, signal: this.#ended };
       eventId = await this.#parts.api.sendMessageEvent(this.#roomId, eventType, content, options);
-      await this.#sends.remove(send);
+      await this.#sends.remove(send, { eventId });
       send.hasSent(eventId);
       this.report(send, "sent", { eventId });
       return true;
@@ -157,7 +157,34 @@ export class RoomSender {
     if (!wait.signal.aborted) this.#rest = Promise.withResolvers();
     if (this.isOver) return;
     const gone = await this.#sends.gone().catch(() => []); // a store that fails says so elsewhere
-    for (const each of gone) each.fail(this.#sentElsewhere());
+    for (const [each, outcome] of gone) this.#endedElsewhere(each, outcome);
+  }
+
+  /** Says what another process has made of a send. */
+  #endedElsewhere(send: Queued, outcome: Outcome | undefined): void {
+    if (outcome === undefined) {
+      return send.fail(
+        new ClientEndedError(
+          `Cannot say what became of a send to ${this.#roomId}: another process has taken it out of the queue`,
+        ),
+      );
+    }
+    if ("eventId" in outcome) {
+      send.hasSent(outcome.eventId);
+      this.report(send, "sent", outcome);
+    } else if ("refusal" in outcome) {
+      const error = new MatrixError(
+        `Cannot send to ${this.#roomId}: the server has refused it when another process sent it: ${outcome.refusal}`,
+      );
+      this.lost(send, error);
+      this.report(send, "failed", { error });
+    } else this.cancelled(send);
+  }
+
+  /** Says that a send was cancelled. */
+  cancelled(send: Queued): void {
+    send.fail(new DOMException("The send was cancelled", "AbortError"));
+    this.report(send, "cancelled");
   }
 
   async #refused(send: Queued, error: unknown, eventId: EventID | undefined): Promise<boolean> {
@@ -166,7 +193,7 @@ export class RoomSender {
       this.stop(error);
       return false;
     }
-    await this.#sends.remove(send).catch((cause) => this.stop(cause));
+    await this.#sends.remove(send, { refusal: String(error) }).catch((cause) => this.stop(cause));
     this.lost(send, error);
     this.report(send, "failed", { error });
     return true;
@@ -214,12 +241,6 @@ export class RoomSender {
     return new ClientEndedError(
       `${action}: the store failed, and its queue has stopped; make a new client`,
       options,
-    );
-  }
-
-  #sentElsewhere(): ClientEndedError {
-    return new ClientEndedError(
-      `Cannot say what became of a send to ${this.#roomId}: another process has taken it out of the queue`,
     );
   }
 }

@@ -52,9 +52,10 @@ export interface QueuedSend {
    */
   readonly stored: Promise<TransactionID>;
   /**
-   * Resolves with the event when the server has it. Rejects with what the server says if it refuses for good, with
-   * an `AbortError` if the send was cancelled, and with a {@linkcode ClientEndedError} if the client ends before
-   * (then the next process sends it), or if another process has sent it. Unread, it causes no unhandled rejection.
+   * Resolves with the event when the server has it, also if another process has sent it. Rejects with what the
+   * server says if it refuses for good, with an `AbortError` if the send was cancelled, and with a
+   * {@linkcode ClientEndedError} if the client ends before (then the next process sends it), or another process
+   * has taken it out so long ago that nobody knows what became of it. Unread, it causes no unhandled rejection.
    */
   readonly sent: Promise<EventID>;
   /** The type of the event; empty until it is stored. */
@@ -197,8 +198,8 @@ export interface QueueAPI {
    * The queue of a room: what is added to it leaves in that order, without being awaited, one after the other.
    *
    * A send is in the `store` before it leaves, with its transaction ID. So it is sent once, though the process ends
-   * at any moment: the next one goes on when it has handled its first sync, begins a pass (`syncOnce()`), or has
-   * this called for the room. While the server is away or busy, the queue waits, and tries again after up to a
+   * at any moment: the next one goes on when it has handled the first sync of a start, begins a pass
+   * (`syncOnce()`), or has this called for the room. While the server is away or busy, the queue waits, and tries again after up to a
    * minute. A send that the server refuses for good is taken out and logged, and those behind it go on. Homeservers
    * forget transaction IDs after a day or so: a send whose answer was lost may come twice if the next process
    * begins later than that.

@@ -1,6 +1,6 @@
-import { assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertRejects } from "@std/assert";
 import { type Client, MemoryStore } from "@greenroom/matrix";
-import { ClientEndedError } from "@greenroom/matrix/errors";
+import { MatrixError } from "@greenroom/matrix/errors";
 import { PaginationDirection, type RoomID } from "@greenroom/matrix/types";
 import { atEachCrashPoint } from "../support/crash_points.ts";
 import { type FaultPlan, TestProcess } from "../support/crash.ts";
@@ -57,7 +57,7 @@ Deno.test("What a pass has to leave in the queue, the next pass sends, of the sa
   }
 });
 
-Deno.test("What another instance has sent an old one does not send again", async () => {
+Deno.test("What another instance has sent an old one does not send again, and says which events it is", async () => {
   await using here = clientStage();
   const { alice, roomId, first, instance } = await scene(here);
   const away = here.homeserver.faults.add({ kind: "drop", match: SEND });
@@ -69,8 +69,40 @@ Deno.test("What another instance has sent an old one does not send again", async
   await first.syncOnce();
   await here.clock.tick(600_000);
   assertEquals(sends(here), before);
-  for (const { sent } of left) await assertRejects(() => sent, ClientEndedError, "another process");
+  const { chunk } = await alice.getMessages(roomId, PaginationDirection.FORWARD, undefined, { limit: 100 });
+  const said = chunk.filter(({ content }) => "body" in content).map(({ event_id }) => event_id);
+  assertEquals(await Promise.all(left.map(({ sent }) => sent)), said);
   assertEquals(await textsOf(alice, roomId), TEXTS);
+});
+
+Deno.test("What another instance has cancelled, or the server has refused there, an old one says, too", async () => {
+  await using here = clientStage();
+  const { roomId, first, instance } = await scene(here);
+  const away = here.homeserver.faults.add({ kind: "drop", match: SEND });
+  const states: string[] = [];
+  first.queue(roomId, { onProgress: ({ state, send }) => void states.push(`${state} ${send === refused}`) });
+  const refused = first.queue(roomId).sendText("too long");
+  const cancelled = first.queue(roomId).sendText("never mind");
+  await first.syncOnce();
+  const other = instance();
+  await other.syncOnce();
+  assert(await (await other.queue(roomId).list())[1]?.cancel());
+  away.remove();
+  const refusal = here.homeserver.faults.add({
+    ...{ kind: "status", status: 413, match: SEND },
+    body: { errcode: "M_TOO_LARGE", error: "Too large" },
+  });
+  await other.syncOnce();
+  refusal.remove();
+  const before = sends(here);
+  states.length = 0;
+  await first.syncOnce();
+  await here.clock.tick(600_000);
+  assertEquals(sends(here), before);
+  await assertRejects(() => refused.sent, MatrixError, "M_TOO_LARGE");
+  const error = await assertRejects(() => cancelled.sent, DOMException);
+  assertEquals(error.name, "AbortError");
+  assertEquals(states, ["failed true", "cancelled false"]);
 });
 
 Deno.test("An old instance sends what another has left, before what its own handlers add", async () => {

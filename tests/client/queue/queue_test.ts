@@ -145,6 +145,25 @@ Deno.test("What a client leaves in its queues the next one sends when it has sta
   }
 });
 
+Deno.test("Each start goes on with what another process has left in the queues", async () => {
+  await using here = clientStage();
+  const store = new MemoryStore();
+  const [bot, other] = [here.client("bot", { store }), here.client("bot", { store, retry: false })];
+  const room = await bot.createRoom();
+  for (const text of ["1", "2", "3"]) {
+    const running = bot.start();
+    await bot.ready;
+    await here.settle();
+    assertEquals(await textsOf(bot, room), ["1", "2", "3"].slice(0, Number(text) - 1));
+    await bot.stop();
+    await running;
+    const away = here.homeserver.faults.add({ kind: "drop", match: SEND });
+    await other.queue(room).sendText(text).stored;
+    await other.syncOnce();
+    away.remove();
+  }
+});
+
 Deno.test("A queue sends encrypted into an encrypted room, in order, though an answer gets lost", async () => {
   await using here = clientStage();
   const { alice, bob, roomId } = await twoInARoom(here);
