@@ -179,7 +179,10 @@ export class ClientCore {
       ready,
       dispatcher,
       deliverer,
-      afterSync: async () => void await Promise.all([housekeeping.pruneIfDue(), own?.renew()]),
+      afterSync: () => {
+        const pruned = housekeeping.pruneIfDue();
+        return own === undefined ? pruned : Promise.all([pruned, own.renew()]).then(() => {});
+      },
       first,
       isDurable: options.store !== undefined,
       resume: options.deliver === "at-most-once" ? "committed" : "handled",
@@ -311,11 +314,14 @@ export class Housekeeping {
 
   /**
    * Prunes if the last time is a day ago, and the clock can be trusted. Never rejects: it tries
-   * again the next day.
+   * again the next day. Undefined: it is not due.
    */
-  async pruneIfDue(): Promise<void> {
-    const [clock, log] = [this.#clock, this.#log];
-    if (elapsed(clock.now(), this.#checkedAt) < DAY) return;
+  pruneIfDue(): Promise<void> | undefined {
+    return elapsed(this.#clock.now(), this.#checkedAt) < DAY ? undefined : this.#tryToPrune();
+  }
+
+  async #tryToPrune(): Promise<void> {
+    const log = this.#log;
     try {
       if (!await this.#isDue()) return;
       const { removed } = await this.prune();

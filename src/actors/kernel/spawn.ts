@@ -52,8 +52,8 @@ interface Call {
   readonly signal: AbortSignal | undefined;
   readonly resolve: (reply: unknown) => void;
   readonly reject: (error: unknown) => void;
-  /** Listens to the signal as long as the call is queued. */
-  readonly onAbort: () => void;
+  /** Listens to the signal as long as the call is queued; undefined: there is none. */
+  readonly onAbort: (() => void) | undefined;
 }
 
 /** Handlers, by the kind of message. */
@@ -95,11 +95,12 @@ class LocalActor implements Lifecycle {
         if (kind === "constructor") continue;
         Object.defineProperty(AskedActor.prototype, kind, {
           value(this: LocalActor, body?: unknown, { signal }: AskOptions = {}): Promise<unknown> {
-            const { promise, resolve, reject } = Promise.withResolvers<unknown>();
-            const call: Call = { kind, body, signal, resolve, reject, onAbort: () => this.#refuse(call) };
-            if (signal?.aborted || !this.#channel.send(call)) this.#refuse(call);
-            else signal?.addEventListener("abort", call.onAbort, { once: true });
-            return promise;
+            return new Promise((resolve, reject) => {
+              const onAbort = signal && (() => this.#refuse(call));
+              const call: Call = { kind, body, signal, resolve, reject, onAbort };
+              if (signal?.aborted || !this.#channel.send(call)) this.#refuse(call);
+              else if (onAbort !== undefined) signal?.addEventListener("abort", onAbort, { once: true });
+            });
           },
         });
       }
@@ -139,8 +140,8 @@ class LocalActor implements Lifecycle {
   async #receive(): Promise<void> {
     const call = this.#channel.take();
     if (call === undefined || call.signal?.aborted) return;
-    const { kind, body, signal, onAbort } = call;
-    signal?.removeEventListener("abort", onAbort);
+    const { kind, body, signal } = call;
+    unlisten(call);
     this.#turn = call;
     try {
       const context = signal === undefined ? this.#context : { ...this.#context, signal };
@@ -193,13 +194,18 @@ class LocalActor implements Lifecycle {
   #end(): void {
     this.#ended = true;
     for (const call of this.#channel.clear()) {
-      call.signal?.removeEventListener("abort", call.onAbort);
+      unlisten(call);
       this.#refuse(call);
     }
     for (const call of this.#tasks.keys()) this.#refuse(call);
     if (this.#turn !== undefined) this.#refuse(this.#turn);
     this.#close();
   }
+}
+
+/** A call that is not queued any more does not listen to its signal. */
+function unlisten({ signal, onAbort }: Call): void {
+  if (onAbort !== undefined) signal?.removeEventListener("abort", onAbort);
 }
 
 interface Entry<T> {
@@ -240,13 +246,9 @@ export class Channel<T> {
    *
    * @returns Whether there is one; `false` once the channel is closed and empty.
    */
-  async ready(): Promise<boolean> {
-    if (this.#first === undefined && !this.#isClosed) {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      this.#wake = resolve;
-      await promise;
-    }
-    return this.#first !== undefined;
+  ready(): boolean | Promise<boolean> {
+    if (this.#first !== undefined || this.#isClosed) return this.#first !== undefined;
+    return new Promise<void>((resolve) => this.#wake = resolve).then(() => this.#first !== undefined);
   }
 
   /** Removes the first item and returns it; `undefined` if there is none. */

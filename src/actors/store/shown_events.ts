@@ -168,8 +168,12 @@ export class ShownLog {
     });
   }
 
-  /** Comes before `note`: moves out what that may displace and was read in part. */
-  async makeRoom(): Promise<void> {
+  /** Comes before `note`: moves out what that may displace and was read in part. Undefined: it displaces nothing. */
+  makeRoom(): Promise<void> | undefined {
+    return this.#isFull ? this.#makeRoom() : undefined;
+  }
+
+  async #makeRoom(): Promise<void> {
     const parts = this.#displaced().filter(([, { isWhole }]) => !isWhole);
     const records = await this.#records(parts.map(([tag]) => tag));
     for (const [index, [tag, { shown }]] of parts.entries()) {

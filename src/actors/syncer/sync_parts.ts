@@ -155,6 +155,7 @@ export function takeApart(response: JsonObject, own: UserID, log?: Logger): Sync
 }
 
 const NONE: readonly never[] = [];
+const NOTHING: JsonObject = Object.freeze({});
 const NOTHING_YET = { filled: NONE, shown: new Set<never>(), gap: undefined, news: undefined };
 
 class Reader {
@@ -174,18 +175,21 @@ class Reader {
     isWhole: (event: JsonObject) => boolean = () => true,
     roomId?: RoomID,
   ): readonly Event[] {
+    if (section === undefined) return NONE;
     const list = this.object(section).events ?? NONE;
     const all: readonly unknown[] = Array.isArray(list) ? list : [undefined];
-    // Usually nothing is wrong, and the server's list is used as it is.
     const isRight = (event: unknown): event is JsonObject => isEvent(event) && isWhole(event);
-    const events = all.every(isRight) ? all : all.filter(isRight);
-    this.malformed += all.length - events.length;
-    events.forEach((event) => {
+    let right = 0;
+    for (const event of all) {
+      if (!isRight(event)) continue;
+      right++;
       event.source = source;
       if (roomId !== undefined) event.room_id = roomId;
       tidyEvent(event);
-    });
-    return events as unknown as Event[]; // checked, except for the content
+    }
+    if (right === all.length) return all as Event[]; // usually nothing is wrong: checked, except for the content
+    this.malformed += all.length - right;
+    return all.filter(isRight) as unknown as Event[];
   }
 
   rooms(section: unknown, membership: Membership, base: SyncStream): RoomPart[] {
@@ -252,6 +256,7 @@ class Reader {
   /** The user IDs of a list, if there is one. */
   userIds(value: unknown): UserID[] {
     const all: readonly unknown[] = Array.isArray(value) ? value : NONE;
+    if (all.length === 0) return [];
     const users = all.filter(isReceivedUserId);
     this.malformed += all.length - users.length;
     return users;
@@ -261,12 +266,14 @@ class Reader {
   object(value: unknown): JsonObject {
     if (isJsonObject(value)) return value;
     if (value !== undefined && value !== null) this.malformed++;
-    return {};
+    return NOTHING;
   }
 
   #entries(section: unknown, read: (roomId: RoomID, room: JsonObject) => RoomPart | undefined): RoomPart[] {
     const parts: RoomPart[] = [];
-    for (const [roomId, room] of Object.entries(this.object(section))) {
+    const rooms = this.object(section);
+    for (const roomId of Object.keys(rooms)) {
+      const room = rooms[roomId];
       const isRight = isReceivedRoomId(roomId) && isJsonObject(room) && !this.#joined.has(roomId);
       const part = isRight ? read(roomId, room) : undefined;
       if (part === undefined) this.malformed++;
@@ -278,10 +285,12 @@ class Reader {
 }
 
 function counts(section: JsonObject): Record<string, number> {
-  const entries = Object.entries(section).filter(([, count]) =>
-    Number.isSafeInteger(count) && Number(count) >= 0
-  );
-  return Object.fromEntries(entries) as Record<string, number>;
+  const isCount = (count: unknown) => Number.isSafeInteger(count) && Number(count) >= 0;
+  if (Object.values(section).every(isCount)) return section as Record<string, number>; // the usual case
+  return Object.fromEntries(Object.entries(section).filter(([, count]) => isCount(count))) as Record<
+    string,
+    number
+  >;
 }
 
 /** An event of a room's state. */

@@ -102,8 +102,8 @@ export class SyncProgress {
   readonly #syncer: SyncerOptions;
   /** The token of the last response whose handlers have been started by this process. */
   #dispatched: SyncToken | undefined;
-  /** The latest delivery, which may go on behind a pass whose time is over. */
-  #delivering: Promise<void> = Promise.resolve();
+  /** The latest delivery of those that may go on behind a pass whose time is over. */
+  #delivering: Promise<void> | undefined;
 
   /** @param syncer What the Syncer is made of. */
   constructor(syncer: SyncerOptions) {
@@ -123,7 +123,7 @@ export class SyncProgress {
 
   /** The same, when what is being delivered has been. */
   async next(signal: AbortSignal): Promise<SyncPosition> {
-    await abortable(this.#delivering, signal);
+    if (this.#delivering !== undefined) await abortable(this.#delivering, signal);
     return await this.position();
   }
 
@@ -137,10 +137,11 @@ export class SyncProgress {
     const delivered = this.#deliver(taken);
     const { trace } = taken;
     if (trace !== undefined) delivered.then(() => trace.end(), (error) => trace.end(error));
+    if (limit === undefined) return await delivered;
     this.#delivering = delivered.catch(() => {}); // the Dispatcher's `done` rejects with it, too
-    await (limit === undefined ? delivered : abortable(delivered, limit).catch((error) => {
+    await abortable(delivered, limit).catch((error) => {
       if (!limit.aborted || limit.reason instanceof ActorStoppedError) throw error;
-    }));
+    });
   }
 
   /** Delivers an event of Greenroom's own, if it has handlers. */

@@ -31,15 +31,17 @@ export interface Read {
 export async function tokenOf(
   read: () => Promise<Read>,
 ): Promise<Pick<Read, "asked"> & { nextBatch: SyncToken; isEmpty: boolean; hasMore: boolean }> {
-  const { asked, response: { next_batch: nextBatch, device_unused_fallback_key_types: _, ...parts } } =
-    await read();
-  return { asked, nextBatch, isEmpty: !hasElements(parts), hasMore: parts[WINDOW]?.hasMore === true };
+  const { asked, response } = await read();
+  const isEmpty = !hasElements(response, "device_unused_fallback_key_types");
+  return { asked, nextBatch: response.next_batch, isEmpty, hasMore: response[WINDOW]?.hasMore === true };
 }
 
-/** Whether a list in a value, however deep, is not empty: all that comes is in lists. */
-function hasElements(value: unknown): boolean {
+/** Whether a list in a value, however deep, is not empty, but for that of a name: all that comes is in lists. */
+function hasElements(value: unknown, except?: string): boolean {
   if (Array.isArray(value)) return value.length > 0;
-  return isJsonObject(value) && Object.values(value).some(hasElements);
+  if (!isJsonObject(value)) return false;
+  for (const name in value) if (name !== except && hasElements(value[name])) return true;
+  return false;
 }
 
 /** Reads one response after the other. */

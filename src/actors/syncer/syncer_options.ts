@@ -44,7 +44,7 @@ export interface SyncerOptions {
   /** Delivers events to handlers. */
   readonly dispatcher: ActorRef<DispatcherHandlers>;
   /** Is called after each sync; never rejects. */
-  readonly afterSync: () => Promise<void>;
+  readonly afterSync: () => Promise<void> | undefined;
   /** Called when the handlers of the first response of a start have settled. */
   readonly first: { resolve(): void };
   /** Has the user's presence as others see it. */

@@ -137,9 +137,12 @@ export function queryString(...queries: readonly (Query | undefined)[]): string 
   return text;
 }
 
+/** Names, numbers and most tokens, which stay as they are. */
+const PLAIN = /^[\w.-]*$/;
+
 /** Half of a surrogate pair becomes U+FFFD, as it does in a body. */
 function encoded(text: string): string {
-  return encodeURIComponent(text.toWellFormed());
+  return PLAIN.test(text) ? text : encodeURIComponent(text.toWellFormed());
 }
 
 function typeOf(value: unknown): string {

@@ -8,7 +8,7 @@
 import { CALL, checkInteger, endpoint, fields, type RequestOptions, type Session } from "../http/mod.ts";
 import type { PresenceState } from "../../types/enums.ts";
 import type { Filter, SyncResponse } from "../../types/events/sync_response.ts";
-import type { FilterID, SyncToken } from "../../types/ids.ts";
+import type { FilterID, RoomID, SyncToken } from "../../types/ids.ts";
 import { isJsonObject } from "../../types/json.ts";
 
 const sync = endpoint(
@@ -33,7 +33,10 @@ const AT_ONCE = 1_000;
 const COLLECTING = 600_000;
 
 /** What `use_state_after` and `state_after` began with before version 1.16. Synapse has no other names. */
-const UNSTABLE = "org.matrix.msc4222.";
+const UNSTABLE = {
+  use: "org.matrix.msc4222.use_state_after",
+  state: "org.matrix.msc4222.state_after",
+} as const;
 
 /** Options of {@link SyncAPI.sync}. */
 export interface SyncOptions extends RequestOptions {
@@ -102,7 +105,7 @@ export function syncAPI({ http }: Session): SyncAPI {
         full_state: fullState || undefined,
         set_presence: setPresence,
         use_state_after: useStateAfter || undefined,
-        [`${UNSTABLE}use_state_after`]: useStateAfter || undefined,
+        [UNSTABLE.use]: useStateAfter || undefined,
       };
       const isCollected = !since || fullState === true || timeout <= AT_ONCE;
       const requestTimeout = http.limit(timeout, isCollected ? COLLECTING : undefined);
@@ -120,9 +123,10 @@ export function syncAPI({ http }: Session): SyncAPI {
 /** Gives the state after timelines the name that it has in the specification. */
 function nameStateAfter({ rooms }: SyncResponse): void {
   for (const section of [rooms?.join, rooms?.leave]) {
-    for (const room of Object.values(section ?? {})) {
+    for (const roomId of Object.keys(section ?? {})) {
+      const room: unknown = section?.[roomId as RoomID];
       if (!isJsonObject(room)) continue;
-      const { [`${UNSTABLE}state_after`]: state } = room;
+      const state = room[UNSTABLE.state];
       if (state !== undefined) room.state_after ??= state;
     }
   }
