@@ -273,8 +273,8 @@ export const BUGS: readonly Bug[] = [
   {
     name: "An event that the server shows again is handled again",
     path: "src/actors/store/shown_events.ts",
-    find: "return hasName(shown, name) || names.size",
-    replace: "return names.size",
+    find: "if (hasName(shown, name) || isAmong(name))",
+    replace: "if (isAmong(name))",
     worlds: ["--favour=shows an event again"],
   },
   {
@@ -663,9 +663,9 @@ export const BUGS: readonly Bug[] = [
   {
     name: "What stands before the oldest remembered event counts as shown",
     path: "src/actors/store/shown_events.ts",
-    find: "  return found.length === 0 ? NOTHING : new Set(found);\n",
+    find: "  return { again: again ?? NOTHING,",
     replace:
-      "  const last = events.findLastIndex((event) => shown.startsWith(` ${nameOf(event)} `));\n  return found.length === 0 ? NOTHING : new Set([...events.slice(0, last + 1), ...found]);\n",
+      "  const last = events.findLastIndex((event) => shown.startsWith(` ${nameOf(event)} `));\n  return { again: again && new Set([...events.slice(0, last + 1), ...again]) ?? NOTHING,",
     worlds: ["--quirk=shown again"],
   },
   {
@@ -742,7 +742,8 @@ export const BUGS: readonly Bug[] = [
   {
     name: "What is read of a gap a second time is new",
     path: "src/actors/syncer/room_continuity.ts",
-    find: "if (room.filled.length > 0) room.shown = new Set([...room.shown, ...shownAmong(shown, events)]);",
+    find:
+      "if (room.filled.length > 0) room.shown = new Set([...room.shown, ...lookAt(shown, events).again]);",
     replace: "",
     worlds: ["--quirk=odd pages,empty timelines,shown again"],
   },

@@ -267,17 +267,20 @@ function visit(
   { deliver, tell }: { deliver: (event: MatrixEvent) => void; tell: (event: InternalDelivery) => void },
 ): void {
   internal.forEach(tell);
-  global.forEach(deliver);
+  for (const event of global) deliver(event);
   for (const { gap, events, ignored, remarks, sticky, ephemeral, accountData } of rooms) {
     if (gap !== undefined) tell(gap);
-    events.forEach((event, index) => {
-      if (ignored?.has(index) !== true) deliver(event);
-      const remark = remarks.get(index);
-      if (remark !== undefined) tell(remark);
-    });
+    if (ignored === undefined && remarks.size === 0) { for (const event of events) deliver(event); // the usual case
+     } else {
+      events.forEach((event, index) => {
+        if (ignored?.has(index) !== true) deliver(event);
+        const remark = remarks.get(index);
+        if (remark !== undefined) tell(remark);
+      });
+    }
     sticky.forEach(tell);
-    ephemeral.forEach(deliver);
-    accountData.forEach(deliver);
+    for (const event of ephemeral) deliver(event);
+    for (const event of accountData) deliver(event);
   }
 }
 

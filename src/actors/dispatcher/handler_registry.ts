@@ -301,5 +301,5 @@ export function eventClassOf(event: MatrixEvent): EventClass {
   if ((source & SyncStream.TO_DEVICE) !== 0) return "to_device";
   if ((source & SyncStream.ACCOUNT_DATA) !== 0) return "account_data";
   if ((source & (SyncStream.EPHEMERAL | SyncStream.PRESENCE)) !== 0) return "ephemeral";
-  return "state_key" in event && event.state_key !== undefined ? "state" : "message";
+  return (event as { readonly state_key?: string }).state_key === undefined ? "message" : "state"; // faster than `in`
 }

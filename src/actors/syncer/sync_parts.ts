@@ -175,8 +175,7 @@ class Reader {
     isWhole: (event: JsonObject) => boolean = () => true,
     roomId?: RoomID,
   ): readonly Event[] {
-    if (section === undefined) return NONE;
-    const list = this.object(section).events ?? NONE;
+    const list = section === undefined ? NONE : this.object(section).events ?? NONE;
     const all: readonly unknown[] = Array.isArray(list) ? list : [undefined];
     const isRight = (event: unknown): event is JsonObject => isEvent(event) && isWhole(event);
     let right = 0;
@@ -187,9 +186,8 @@ class Reader {
       if (roomId !== undefined) event.room_id = roomId;
       tidyEvent(event);
     }
-    if (right === all.length) return all as Event[]; // usually nothing is wrong: checked, except for the content
     this.malformed += all.length - right;
-    return all.filter(isRight) as unknown as Event[];
+    return (right === all.length ? all : all.filter(isRight)) as readonly Event[]; // checked, except for the content
   }
 
   rooms(section: unknown, membership: Membership, base: SyncStream): RoomPart[] {
@@ -256,7 +254,6 @@ class Reader {
   /** The user IDs of a list, if there is one. */
   userIds(value: unknown): UserID[] {
     const all: readonly unknown[] = Array.isArray(value) ? value : NONE;
-    if (all.length === 0) return [];
     const users = all.filter(isReceivedUserId);
     this.malformed += all.length - users.length;
     return users;
@@ -271,9 +268,7 @@ class Reader {
 
   #entries(section: unknown, read: (roomId: RoomID, room: JsonObject) => RoomPart | undefined): RoomPart[] {
     const parts: RoomPart[] = [];
-    const rooms = this.object(section);
-    for (const roomId of Object.keys(rooms)) {
-      const room = rooms[roomId];
+    for (const [roomId, room] of Object.entries(this.object(section))) {
       const isRight = isReceivedRoomId(roomId) && isJsonObject(room) && !this.#joined.has(roomId);
       const part = isRight ? read(roomId, room) : undefined;
       if (part === undefined) this.malformed++;
@@ -285,12 +280,10 @@ class Reader {
 }
 
 function counts(section: JsonObject): Record<string, number> {
-  const isCount = (count: unknown) => Number.isSafeInteger(count) && Number(count) >= 0;
-  if (Object.values(section).every(isCount)) return section as Record<string, number>; // the usual case
-  return Object.fromEntries(Object.entries(section).filter(([, count]) => isCount(count))) as Record<
-    string,
-    number
-  >;
+  const entries = Object.entries(section).filter(([, count]) =>
+    Number.isSafeInteger(count) && Number(count) >= 0
+  );
+  return Object.fromEntries(entries) as Record<string, number>;
 }
 
 /** An event of a room's state. */

@@ -128,8 +128,7 @@ export class SyncProgress {
   }
 
   /**
-   * Delivers a response to handlers, once it is committed. When it returns, handlers have been started: `waitSync`
-   * ones have settled.
+   * Delivers a response to handlers, once it is committed, until they have been started: `waitSync` ones have settled.
    *
    * @param limit A delivery that takes longer goes on by itself. Default: it is waited for.
    */
