@@ -102,7 +102,7 @@ class DefaultLogger implements Logger {
 }
 
 function root(): LogTapeLogger | undefined {
-  return Reflect.get(globalThis, ROOT);
+  return (globalThis as { readonly [ROOT]?: LogTapeLogger })[ROOT];
 }
 
 function isConfigured(logger: LogTapeLogger | undefined): boolean {

@@ -134,11 +134,9 @@ export class ClientLife implements QuarantineActors, TaskActors {
   }
 
   /** Does work that commits to the store. Between passes it takes the device first, for a third of the lease. */
-  readonly hold: Hold = async (work) => {
-    if (this.#isHandingBack || this.#client.holding.mode === "between" || this.#isReplacing) {
-      await this.taken();
-    }
-    return await work();
+  readonly hold: Hold = (work) => {
+    const isHeld = !this.#isHandingBack && this.#client.holding.mode !== "between" && !this.#isReplacing;
+    return isHeld ? work() : this.taken().then(work);
   };
 
   get #supervisor(): Supervisor {
@@ -151,10 +149,8 @@ export class ClientLife implements QuarantineActors, TaskActors {
   }
 
   /** Opens the store of the actors of now, or of those that are about to take their place. */
-  readonly ready: OpenStore = async (signal) => {
-    await this.#replaced();
-    await this.core.ready(signal);
-  };
+  readonly ready: OpenStore = (signal) =>
+    this.#isReplacing ? this.#replaced().then(() => this.core.ready(signal)) : this.core.ready(signal);
 
   async #replaced(): Promise<void> {
     while (this.#isReplacing) await this.#supervisor.done.catch(() => {});

@@ -163,12 +163,13 @@ export function encryptingAPI(
       return await stateStore.isEncrypted(roomId) ?? false; // it may have become so in the meantime
     }
   };
-  /** Whether sends are encrypted. Without encryption nobody is asked about a room that nothing is known of. */
-  const encrypts = async (roomId: RoomID, options: RequestOptions): Promise<boolean> => {
-    if (encryption.crypto !== undefined) return await isRoomEncrypted(roomId, options);
+  const isKnownEncrypted = async (roomId: RoomID): Promise<boolean> => {
     await encryptionSends.settled(roomId);
     return await stateStore.isEncrypted(roomId) ?? false;
   };
+  /** Whether sends are encrypted. Without encryption nobody is asked about a room that nothing is known of. */
+  const encrypts = (roomId: RoomID, options: RequestOptions): Promise<boolean> =>
+    encryption.crypto === undefined ? isKnownEncrypted(roomId) : isRoomEncrypted(roomId, options);
   const isNeverEncrypted = (type: string) => blacklist.has(type) || ALWAYS_CLEAR.has(type);
   const machine = (action: string): CryptoMachine => {
     const { crypto } = encryption;
@@ -274,9 +275,9 @@ export class EncryptionSends {
     return await sending;
   }
 
-  /** Resolves when all sends to a room that have begun have ended, and are stored. */
-  async settled(roomId: RoomID): Promise<void> {
-    await this.#underway.get(roomId);
+  /** Resolves when all sends to a room that have begun have ended, and are stored; undefined: none has begun. */
+  settled(roomId: RoomID): Promise<void> | undefined {
+    return this.#underway.get(roomId);
   }
 }
 

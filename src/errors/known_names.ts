@@ -89,7 +89,7 @@ export function checkOptions(
   names: Readonly<Record<string, true>>,
   action: string,
   part = "",
-  meant: readonly string[] = Object.keys(names),
+  meant?: readonly string[],
 ): void {
   if (given === undefined) return;
   if (typeof given !== "object" || given === null || Array.isArray(given)) {
@@ -104,7 +104,8 @@ export function checkOptions(
   }
   for (const name in given) {
     if (!Object.hasOwn(given, name) || Object.hasOwn(names, name)) continue; // which costs next to nothing
-    throw unknownName(part + name, meant.map((each) => part + each), { action, what: "option" });
+    const all = meant ?? Object.keys(names);
+    throw unknownName(part + name, all.map((each) => part + each), { action, what: "option" });
   }
 }
 

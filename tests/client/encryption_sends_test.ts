@@ -31,7 +31,7 @@ function stage() {
     /** Whether what is sent now has to wait. */
     async isHeld(roomId: `!${string}` = ROOM): Promise<boolean> {
       let held = true;
-      sends.settled(roomId).then(() => held = false);
+      Promise.resolve(sends.settled(roomId)).then(() => held = false);
       await turns();
       return held;
     },

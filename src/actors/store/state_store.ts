@@ -6,6 +6,7 @@
  * @module
  */
 
+import { RecentSet } from "../../base/recent_map.ts";
 import { hasPower, type PowerAction, powerLevelOf, type StoredState } from "../../store/device/mod.ts";
 import { Membership } from "../../types/enums.ts";
 import type { RoomMemberContent } from "../../types/content/room_state_content.ts";
@@ -22,6 +23,9 @@ import {
 
 /** Stores what was sent and read; for the client alone. */
 export const UPDATES: unique symbol = Symbol("updates");
+
+/** Of how many rooms it is remembered that they are encrypted. */
+const MAX_ENCRYPTED = 10_000;
 
 const PRESENT: readonly Membership[] = [Membership.JOIN, Membership.INVITE];
 
@@ -48,6 +52,8 @@ const PRESENT: readonly Membership[] = [Membership.JOIN, Membership.INVITE];
  */
 export class StateStore {
   readonly #actors: OpenableStore;
+  /** Rooms that are encrypted, which each send asks. */
+  readonly #encrypted = new RecentSet<RoomID>(MAX_ENCRYPTED);
   /** @internal Stores what was sent and read. */
   readonly [UPDATES]: StateUpdates;
 
@@ -284,8 +290,12 @@ export class StateStore {
    * ```
    */
   async isEncrypted(roomId: RoomID): Promise<boolean | undefined> {
-    const encryption = (await roomIn(this.#actors, roomId))?.encryption;
-    return encryption === undefined ? undefined : encryption !== false;
+    const store = await openedStore(this.#actors);
+    if (this.#encrypted.has(roomId)) return true;
+    const encryption = (await store.room(roomId))?.encryption;
+    if (encryption === undefined || encryption === false) return encryption;
+    this.#encrypted.add(roomId);
+    return true;
   }
 
   /**

@@ -90,7 +90,7 @@ export function storeOpener(store: ActorRef<StoreHandlers>, session: Account, sh
   });
   let owner: Pick<Account, "mxid" | "deviceId"> = { mxid: "", deviceId: undefined };
   return async (signal) => {
-    await opening.join(signal);
+    if (!opening.isOpen) await opening.join(signal);
     const mxid = session.mxid || owner.mxid;
     const deviceId = session.deviceId ?? owner.deviceId;
     const isOther = (owner.mxid !== "" && mxid !== owner.mxid) ||
@@ -109,7 +109,8 @@ export function storeOpener(store: ActorRef<StoreHandlers>, session: Account, sh
  */
 class Opening {
   readonly #work: (signal: AbortSignal) => Promise<void>;
-  #isOpen = false;
+  /** Whether it is done. */
+  isOpen = false;
   #attempt: { readonly done: Promise<void>; readonly abort: AbortController; waiting: number } | undefined;
 
   constructor(work: (signal: AbortSignal) => Promise<void>) {
@@ -117,12 +118,11 @@ class Opening {
   }
 
   async join(signal: AbortSignal | undefined): Promise<void> {
-    if (this.#isOpen) return;
     const attempt = this.#attempt ??= this.#begin();
     attempt.waiting++;
     try {
       await (signal === undefined ? attempt.done : abortable(attempt.done, signal));
-      this.#isOpen = true;
+      this.isOpen = true;
     } finally {
       if (--attempt.waiting === 0) {
         attempt.abort.abort(signal?.reason); // no effect if it is open or has failed

@@ -239,8 +239,8 @@ export class StoreWriter {
    *   nothing may go on from there. Records that others fill, and that the store refuses, are left
    *   out.
    */
-  async commit(mutations: readonly StoreMutation[]): Promise<void> {
-    if (mutations.length > 0) await this.flush(mutations);
+  commit(mutations: readonly StoreMutation[]): Promise<void> {
+    return mutations.length > 0 ? this.flush(mutations) : Promise.resolve();
   }
 
   /**

@@ -57,16 +57,20 @@ export interface OutgoingEvent {
  * @throws {ValueError} If the type is empty or of another class, or the content is no object or
  *   refused by the schema.
  */
-export async function outgoingEvent(
+export function outgoingEvent(
   type: EventType,
   eventClass: EventClass,
   content: object,
-): Promise<OutgoingEvent> {
+): OutgoingEvent | Promise<OutgoingEvent> {
   const eventType = checkedType(type, eventClass);
   if (!isJsonObject(content)) {
     throw new ValueError(`Cannot send ${eventType}: its content must be an object`);
   }
-  return { eventType, content: isDefinition(type) ? await validateContent(type, content) : content };
+  return isDefinition(type) ? validated(type, content) : { eventType, content };
+}
+
+async function validated(type: EventDefinition & EventTypeRef, content: object): Promise<OutgoingEvent> {
+  return { eventType: type.type, content: await validateContent(type, content) };
 }
 
 /**
@@ -146,19 +150,20 @@ export function isToldByContent({ txnId, key }: TransactionOptions): boolean {
  * @throws {ValueError} If `key` is empty, given beside `txnId`, or used for something else by the
  *   same run of the handler.
  */
-export async function identified<Options extends TransactionOptions>(
+export function identified<Options extends TransactionOptions>(
   outgoing: Omit<Outgoing, "asUserId">,
   { key, ...options }: Options,
   { nextTransactionId, asUserId: user }: SendingUser,
-): Promise<Identified<Options>> {
+): Identified<Options> | Promise<Identified<Options>> {
   const { txnId, asUserId = user } = options;
   if (key === "") throw new ValueError(`Cannot send ${outgoing.type}: its key is empty; leave it out`);
   if (key !== undefined && txnId !== undefined) {
     throw new ValueError(`Cannot send ${outgoing.type}: it has both a txnId and a key; give one of them`);
   }
-  const made = txnId ?? await currentHandler()?.transactionId({ ...outgoing, asUserId }, key) ??
-    nextTransactionId();
-  return { ...options, txnId: made };
+  if (txnId !== undefined) return { ...options, txnId };
+  const told = currentHandler()?.transactionId({ ...outgoing, asUserId }, key);
+  if (told === undefined) return { ...options, txnId: nextTransactionId() };
+  return told.then((made) => ({ ...options, txnId: made }));
 }
 
 /**

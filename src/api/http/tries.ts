@@ -126,7 +126,8 @@ export class Tries {
 
 /** Has what is done in a room done one after the other, in the order in which it was asked for. */
 class RoomOrder {
-  readonly #last = new Map<string, Promise<void>>();
+  /** By room, what wakes those that wait; empty: one is at work. */
+  readonly #waiting = new Map<string, (() => void)[]>();
 
   /**
    * Does something when all that came before in the room has ended, well or not.
@@ -141,30 +142,34 @@ class RoomOrder {
     signal: AbortSignal | undefined,
     work: () => Promise<Result>,
   ): Promise<Result> {
-    const before = this.#last.get(room);
-    const { promise: done, resolve } = Promise.withResolvers<void>();
-    const mine = before === undefined ? done : before.then(() => done);
-    this.#last.set(room, mine);
+    const waiting = this.#waiting.get(room);
+    if (waiting === undefined) this.#waiting.set(room, []);
+    else await turn(waiting, signal);
     try {
-      if (before !== undefined) await until(before, signal);
       return await work();
     } finally {
-      resolve();
-      void mine.then(() => {
-        if (this.#last.get(room) === mine) this.#last.delete(room);
-      });
+      const wake = this.#waiting.get(room)?.shift();
+      if (wake === undefined) this.#waiting.delete(room);
+      else wake();
     }
   }
 }
 
-/** Waits, but no longer than the signal lets it. */
-async function until(done: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
-  if (signal === undefined) return await done;
-  signal.throwIfAborted();
-  const { promise: aborted, reject } = Promise.withResolvers<never>();
-  const abort = (): void => reject(signal.reason);
-  signal.addEventListener("abort", abort);
-  await Promise.race([done, aborted]).finally(() => signal.removeEventListener("abort", abort));
+/** Waits in a row, but no longer than the signal lets it. */
+function turn(waiting: (() => void)[], signal: AbortSignal | undefined): Promise<void> {
+  signal?.throwIfAborted();
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const wake = (): void => {
+    signal?.removeEventListener("abort", leave);
+    resolve();
+  };
+  const leave = (): void => {
+    waiting.splice(waiting.indexOf(wake), 1);
+    reject(signal?.reason);
+  };
+  waiting.push(wake);
+  signal?.addEventListener("abort", leave, { once: true });
+  return promise;
 }
 
 /**

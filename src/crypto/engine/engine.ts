@@ -200,8 +200,8 @@ export class Engine {
   }
 
   /** Encrypts an event; undefined if the room has to be prepared first. */
-  async encrypt(input: EncryptInput): Promise<Encrypted | undefined> {
-    return await this.#step((tx, { outbound }) => outbound.encrypt(tx, input));
+  encrypt(input: EncryptInput): Promise<Encrypted | undefined> {
+    return this.#step((tx, { outbound }) => outbound.encrypt(tx, input));
   }
 
   /**
@@ -211,7 +211,7 @@ export class Engine {
   async roomEventSent(event: SentRoomEvent): Promise<void> {
     this.#sent.push(event);
     if (event.hasArrived && this.#sent.length < MAX_UNNOTED) return;
-    await this.#step((tx) => this.#forgetSent(tx), { marks: true });
+    await this.#step(async (tx) => this.#forgetSent(tx), { marks: true });
   }
 
   /** Discards events that waited for their keys and have been handled. */
@@ -253,7 +253,7 @@ export class Engine {
    */
   async noteSent(): Promise<void> {
     if (this.#sent.length > 0) {
-      await this.#step((tx) => this.#forgetSent(tx), { deferred: true, marks: true });
+      await this.#step(async (tx) => this.#forgetSent(tx), { deferred: true, marks: true });
     }
   }
 
@@ -282,11 +282,11 @@ export class Engine {
     });
   }
 
-  async #step<Result>(
+  #step<Result>(
     work: (tx: Transaction, parts: EngineParts) => Promise<Result>,
     options?: StepOptions,
   ): Promise<Result> {
-    return await this.#vodozemac.run(() => this.#transact((tx) => work(tx, this.#opened), options));
+    return this.#vodozemac.run(() => this.#transact((tx) => work(tx, this.#opened), options));
   }
 
   async #transact<Result>(
@@ -296,7 +296,7 @@ export class Engine {
     const tx = new Transaction(this.#options.vault, this.#cache);
     try {
       const result = await work(tx);
-      if (tx.changes > 0 && this.#sent.length > 0) await this.#forgetSent(tx);
+      if (tx.changes > 0 && this.#sent.length > 0) this.#forgetSent(tx);
       await tx.commit(commit);
       if (tx.changes > 0) this.#owed = commit.deferred === true;
       if (tx.leadsToRequest || !marks) this.#takenAt = undefined;
@@ -307,11 +307,11 @@ export class Engine {
     }
   }
 
-  async #forgetSent(tx: Transaction): Promise<void> {
+  #forgetSent(tx: Transaction): void {
     const sent = this.#sent;
     this.#sent = [];
     tx.onAbort(() => this.#sent = sent.concat(this.#sent));
-    for (const { roomId, txnId } of sent) await this.#opened.outbound.roomEventSent(tx, roomId, txnId);
+    for (const { roomId, txnId } of sent) this.#opened.outbound.roomEventSent(tx, roomId, txnId);
   }
 
   #clear(): void {
