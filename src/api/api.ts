@@ -96,8 +96,11 @@ import {
   type ToDeviceAPI,
   toDeviceAPI,
 } from "./messages/mod.ts";
+import { type Groups, lazily } from "./lazy_groups.ts";
 import type { FillMemberEventAPI, RequestOptions, Session } from "./http/mod.ts";
 import type { RoomID } from "../types/ids.ts";
+
+export { namesOf } from "./lazy_groups.ts";
 
 /**
  * What a store and encryption may put something of their own in front of; all other operations call
@@ -202,65 +205,90 @@ export interface AllAPI extends ClientAPI, RawAPI {}
  * that are built on the core use what it returns. If it can tell which rooms are encrypted, files
  * are encrypted for them. Default: nothing.
  * @param cipher Encrypts and decrypts files. Default: nothing does.
+ * @param client What else the client has. Default: nothing.
  */
 export function clientAPI(
   session: Session,
-  decorate: (core: CoreAPI) => CoreAPI & Partial<EncryptedRoomsAPI> = (core) => core,
+  decorate: (core: CoreAPI) => DecoratedCore = (core) => core,
   cipher: AttachmentCipher = noCipher,
+  { kind = {}, around = () => ({}) }: Partial<ClientKind> = {},
 ): AllAPI {
-  const { isEncrypted, ...core } = decorate(coreAPI(session));
-  const messages = messagesAPI(session);
-  const directory = directoryAPI(session);
-  const relations = relationsAPI(session);
-  const spaces = spacesAPI(session);
-  return {
-    ...messages,
-    ...core,
-    ...accountDataAPI(session),
-    ...directory,
-    ...joiningAPI(session),
-    ...membershipAPI(session, core),
-    ...presenceAPI(session),
-    ...profileAPI(session),
-    ...pushRulesAPI(session),
-    ...receiptsAPI(session),
-    ...roomsAPI(session),
-    ...roomKeysAPI(session),
-    ...accountAPI(session),
-    ...deviceKeysAPI(session),
-    ...dehydratedDeviceAPI(session),
-    ...devicesAPI(session),
-    ...filtersAPI(session),
-    ...syncAPI(session),
-    ...sessionAPI(session),
-    ...toDeviceAPI(session),
-    ...mediaAPI(session, cipher),
-    ...relations,
-    ...spaces,
-    ...roomExtrasAPI(session),
-    ...reportingAPI(session),
-    ...searchAPI(session),
-    ...capabilitiesAPI(session),
-    ...pushersAPI(session),
-    ...thirdPartyAPI(session),
-    ...openIdAPI(session),
-    ...voipAPI(session),
-    ...uiaAPI(session),
-    ...delayedEventsAPI(session, isEncrypted),
-    ...mutualRoomsAPI(session),
-    ...threadSubscriptionsAPI(session),
-    ...invitePermissionsAPI(session),
-    ...notificationsAPI(session),
-    ...thirdPartyIdsAPI(session),
-    ...accountModerationAPI(session),
-    ...serverContactsAPI(session),
-    ...pagingAPI({ ...messages, ...directory, ...relations, ...spaces }),
-    ...sendHelpersAPI(core.sendMessageEvent, {
-      upload: uploader(session),
-      cipher,
-      isEncrypted,
-      nextTransactionId: session.http.nextTransactionId,
-      asUserId: session.http.asUserId,
-    }),
-  };
+  let made: DecoratedCore | undefined;
+  const core = () => made ??= decorate(coreAPI(session));
+  return lazily<AllAPI, ApiParts>(GROUPS, { session, cipher, around, core }, kind);
 }
+
+type DecoratedCore = CoreAPI & Partial<EncryptedRoomsAPI>;
+
+/** Operations that make rooms, and change who is in them. */
+interface ChangingRoomsAPI extends RoomsAPI, RoomExtrasAPI, MembershipAPI {}
+
+/** What a client has beside its core. */
+interface ClientKind {
+  /** The same object for all clients that are made so: their operations have the same names. */
+  readonly kind: object;
+  /** Does something more around operations that change rooms. */
+  readonly around: (plain: ChangingRoomsAPI) => Partial<ChangingRoomsAPI>;
+}
+
+/** What the operations are made with. */
+interface ApiParts extends Pick<ClientKind, "around"> {
+  readonly session: Session;
+  readonly cipher: AttachmentCipher;
+  readonly core: () => DecoratedCore;
+}
+
+/** Of a name that several have, the last one counts. */
+const GROUPS: Groups<AllAPI, ApiParts> = [
+  ({ session }) => messagesAPI(session),
+  ({ core }) => {
+    const { isEncrypted: _, ...operations } = core();
+    return operations;
+  },
+  ({ session }) => accountDataAPI(session),
+  ({ session }) => directoryAPI(session),
+  ({ session }) => joiningAPI(session),
+  ({ session }) => presenceAPI(session),
+  ({ session }) => profileAPI(session),
+  ({ session }) => pushRulesAPI(session),
+  ({ session }) => receiptsAPI(session),
+  ({ session, core, around }) => {
+    const plain = { ...roomsAPI(session), ...roomExtrasAPI(session), ...membershipAPI(session, core()) };
+    return { ...plain, ...around(plain) };
+  },
+  ({ session }) => roomKeysAPI(session),
+  ({ session }) => accountAPI(session),
+  ({ session }) => deviceKeysAPI(session),
+  ({ session }) => dehydratedDeviceAPI(session),
+  ({ session }) => devicesAPI(session),
+  ({ session }) => filtersAPI(session),
+  ({ session }) => syncAPI(session),
+  ({ session }) => sessionAPI(session),
+  ({ session }) => toDeviceAPI(session),
+  ({ session, cipher }) => mediaAPI(session, cipher),
+  ({ session }) => relationsAPI(session),
+  ({ session }) => spacesAPI(session),
+  ({ session }) => reportingAPI(session),
+  ({ session }) => searchAPI(session),
+  ({ session }) => capabilitiesAPI(session),
+  ({ session }) => pushersAPI(session),
+  ({ session }) => thirdPartyAPI(session),
+  ({ session }) => openIdAPI(session),
+  ({ session }) => voipAPI(session),
+  ({ session }) => uiaAPI(session),
+  ({ session, core }) => delayedEventsAPI(session, core().isEncrypted),
+  ({ session }) => mutualRoomsAPI(session),
+  ({ session }) => threadSubscriptionsAPI(session),
+  ({ session }) => invitePermissionsAPI(session),
+  ({ session }) => notificationsAPI(session),
+  ({ session }) => thirdPartyIdsAPI(session),
+  ({ session }) => accountModerationAPI(session),
+  ({ session }) => serverContactsAPI(session),
+  (_, api) => pagingAPI(api),
+  ({ session, core, cipher }) => {
+    const { nextTransactionId, asUserId } = session.http;
+    const { isEncrypted, sendMessageEvent } = core();
+    const placing = { upload: uploader(session), cipher, isEncrypted, nextTransactionId, asUserId };
+    return sendHelpersAPI(sendMessageEvent, placing);
+  },
+];

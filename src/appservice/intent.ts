@@ -4,7 +4,7 @@
  * @module
  */
 
-import { type ClientAPI, clientAPI, RAW_NAMES } from "../api/api.ts";
+import { type ClientAPI, clientAPI, namesOf, RAW_NAMES } from "../api/api.ts";
 import { HTTPAPI, Session } from "../api/http/mod.ts";
 import { RecentMap } from "../base/recent_map.ts";
 import { NotFoundError } from "../errors/errcodes.ts";
@@ -15,7 +15,7 @@ import type { OwnUsers } from "./own_users.ts";
 import type { GhostProfile } from "./appservice_options.ts";
 
 /** The names of a client's operations. Nothing is asked: they are made to read their names. */
-const OPERATIONS = Object.keys(clientAPI(new Session(new HTTPAPI({ baseUrl: "http://localhost" }))))
+const OPERATIONS = namesOf(clientAPI(new Session(new HTTPAPI({ baseUrl: "http://localhost" }))))
   .filter((name) => !(name in RAW_NAMES));
 
 /**

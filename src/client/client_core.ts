@@ -158,7 +158,9 @@ export class ClientCore {
     return spawnSyncer({
       sync: feed === undefined ? sync : "classic",
       requests: {
-        ...api,
+        sync: feed?.sync ?? api.sync,
+        createFilter: api.createFilter,
+        getMessages: (...of) => api.getMessages(...of),
         slide: async (options) => {
           sliding ??= import("../actors/syncer/sliding_sync.ts").then(({ SlidingSync }) =>
             new SlidingSync({ api, session, sync, isEncrypted, store, clock, log })
@@ -166,7 +168,6 @@ export class ClientCore {
           return await (await sliding).sync(options);
         },
         firstContact: (error, signal) => firstContact(error, session, signal),
-        ...(feed && { sync: feed.sync }),
       },
       feed,
       session,

@@ -23,11 +23,10 @@ import type { AccountAPI, SessionAPI } from "../api/account/account.ts";
 import { alarm } from "../base/clock.ts";
 import { ClientEndedError, ValueError } from "../errors/matrix_error.ts";
 
-/** The operations that begin or end something; `client_operations.ts` and `src/api/account/` make the plain ones. */
-export type LifeAPI =
-  & Pick<SyncerAPI, "start" | "stop" | "syncOnce">
-  & Pick<SessionAPI, "logout" | "logoutAll">
-  & Pick<AccountAPI, "deactivateAccount">;
+/** The operations that begin and stop; `client_operations.ts` makes the plain ones. */
+type StartingAPI = Pick<SyncerAPI, "start" | "stop" | "syncOnce">;
+/** Those that end the session; `src/api/account/` makes the plain ones. */
+type EndingAPI = Pick<SessionAPI, "logout" | "logoutAll"> & Pick<AccountAPI, "deactivateAccount">;
 
 /** Begins, stops and ends. */
 export class ClientLife implements QuarantineActors, TaskActors {
@@ -182,7 +181,7 @@ export class ClientLife implements QuarantineActors, TaskActors {
   }
 
   /** The operations of a client, made of the plain ones. */
-  api(plain: LifeAPI): LifeAPI {
+  api(plain: StartingAPI, ending: EndingAPI): StartingAPI & EndingAPI {
     const leave = <Result>(work: () => Promise<Result>) => this.#leave(plain, work);
     return {
       start: (options) => this.syncingTask = this.#start(plain, options),
@@ -191,13 +190,13 @@ export class ClientLife implements QuarantineActors, TaskActors {
         checkSyncOnceOptions(options);
         return await this.pass(options);
       },
-      logout: (options) => leave(() => plain.logout(options)),
-      logoutAll: (options) => leave(() => plain.logoutAll(options)),
-      deactivateAccount: (options) => leave(() => plain.deactivateAccount(options)),
+      logout: (options) => leave(() => ending.logout(options)),
+      logoutAll: (options) => leave(() => ending.logoutAll(options)),
+      deactivateAccount: (options) => leave(() => ending.deactivateAccount(options)),
     };
   }
 
-  async #start(plain: LifeAPI, options: StartOptions = {}): Promise<void> {
+  async #start(plain: StartingAPI, options: StartOptions = {}): Promise<void> {
     checkStartOptions(options);
     if (this.isStopping) throw this.#ended("start");
     const start = ++this.#starts;
@@ -231,7 +230,7 @@ export class ClientLife implements QuarantineActors, TaskActors {
   }
 
   /** Syncs until it is stopped; a logout that the server refuses stops nothing. */
-  async #sync(plain: LifeAPI, options: StartOptions, start: number): Promise<void> {
+  async #sync(plain: StartingAPI, options: StartOptions, start: number): Promise<void> {
     if (this.#isStopped) return;
     let hasLeft: boolean | undefined;
     do {
@@ -283,7 +282,7 @@ export class ClientLife implements QuarantineActors, TaskActors {
     return await Promise.race([work, late.promise]).finally(inTime) !== "late";
   }
 
-  async #stop(plain: LifeAPI): Promise<void> {
+  async #stop(plain: StartingAPI): Promise<void> {
     this.#isStopped = true;
     try {
       await plain.stop();
@@ -314,7 +313,7 @@ export class ClientLife implements QuarantineActors, TaskActors {
   }
 
   /** Ends the session. Nothing else is sent while it does: the token is about to be void. If it fails, all goes on. */
-  async #leave<Result>(plain: LifeAPI, work: () => Promise<Result>): Promise<Result> {
+  async #leave<Result>(plain: StartingAPI, work: () => Promise<Result>): Promise<Result> {
     const crypto = this.core.own;
     const outcome = Promise.withResolvers<boolean>();
     this.#leaving = outcome.promise;

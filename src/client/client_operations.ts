@@ -22,8 +22,7 @@ import type {
 import { type Actor, type ActorRef, isInside, unwrapped } from "../actors/kernel/mod.ts";
 import type { StateStore } from "../actors/store/mod.ts";
 import type { SyncerHandlers } from "../actors/syncer/syncer.ts";
-import { profileAPI } from "../api/account/account.ts";
-import { type AllAPI, clientAPI, RAW_NAMES, type RawAPI } from "../api/api.ts";
+import { type AllAPI, clientAPI, namesOf, RAW_NAMES, type RawAPI } from "../api/api.ts";
 import { currentCall } from "../base/handler_call.ts";
 import type { Logger } from "../base/log.ts";
 import { callSite } from "../base/own_code.ts";
@@ -63,24 +62,35 @@ export function clientOperations(
   stateStore: StateStore,
 ): AllAPI {
   const { session, log } = client;
-  const { getProfile } = profileAPI(session);
   const { nextTransactionId, asUserId } = session.http;
   const encryptionSends = new EncryptionSends();
-  const api = clientAPI(session, (core) => {
-    const updating = storeUpdatingAPI(core, { stateStore, encryptionSends, getProfile, log });
-    return encryptingAPI(updating, {
-      encryption: client,
-      stateStore,
-      encryptionSends,
-      clearRooms: client.clearRooms,
-      blacklist: client.blacklist,
-      hold: life.hold,
-      ready: life.ready,
-      nextTransactionId,
-      asUserId,
-    });
-  }, attachmentCipher);
-  return { ...api, ...notingEncryption(api, stateStore, client), ...notingMembers(api, client) };
+  const api: AllAPI = clientAPI(
+    session,
+    (core) => {
+      const getProfile: AllAPI["getProfile"] = (...of) => api.getProfile(...of);
+      const updating = storeUpdatingAPI(core, { stateStore, encryptionSends, getProfile, log });
+      return encryptingAPI(updating, {
+        encryption: client,
+        stateStore,
+        encryptionSends,
+        clearRooms: client.clearRooms,
+        blacklist: client.blacklist,
+        hold: life.hold,
+        ready: life.ready,
+        nextTransactionId,
+        asUserId,
+      });
+    },
+    attachmentCipher,
+    {
+      kind: clientOperations,
+      around: (plain) => ({
+        ...notingEncryption(plain, stateStore, client),
+        ...notingMembers(plain, client),
+      }),
+    },
+  );
+  return api;
 }
 
 /** The actors that the calls go to. */
@@ -239,18 +249,17 @@ export class ApplicationOperations {
    * @param life Has the actors of now.
    */
   constructor(api: AllAPI, client: ClientBasics, life: ClientLife) {
-    const { logout, logoutAll, deactivateAccount } = api;
     const syncing = syncerFacade(life, client.registry, client.log);
     this.#api = api as never;
     this.#syncing = {
       ...syncing,
-      ...life.api({ ...syncing, logout, logoutAll, deactivateAccount }),
+      ...life.api(syncing, api),
     } as never;
   }
 
   /** Their names, but those of {@link raw}. */
   get names(): string[] {
-    const names = new Set([...Object.keys(this.#api), ...Object.keys(this.#syncing)]);
+    const names = new Set([...namesOf(this.#api), ...Object.keys(this.#syncing)]);
     return [...names].filter((name) => !(name in RAW_NAMES));
   }
 

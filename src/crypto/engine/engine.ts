@@ -211,7 +211,7 @@ export class Engine {
   async roomEventSent(event: SentRoomEvent): Promise<void> {
     this.#sent.push(event);
     if (event.hasArrived && this.#sent.length < MAX_UNNOTED) return;
-    await this.#step(async (tx) => this.#forgetSent(tx), { marks: true });
+    await this.#step((tx) => Promise.resolve(this.#forgetSent(tx)), { marks: true });
   }
 
   /** Discards events that waited for their keys and have been handled. */
@@ -253,7 +253,7 @@ export class Engine {
    */
   async noteSent(): Promise<void> {
     if (this.#sent.length > 0) {
-      await this.#step(async (tx) => this.#forgetSent(tx), { deferred: true, marks: true });
+      await this.#step((tx) => Promise.resolve(this.#forgetSent(tx)), { deferred: true, marks: true });
     }
   }
 

@@ -144,15 +144,15 @@ export class EarlyReads {
       if (early !== undefined) this.#types.delete(name);
       return early ?? api.getAccountData(type, options);
     };
-    this.api = {
-      ...api,
-      getAccountData: getAccountData as AllAPI["getAccountData"], // each type has the content of its own
-      getKeyBackupVersion: (options) => {
-        const early = this.#version;
-        this.#version = undefined;
-        return early ?? api.getKeyBackupVersion(options);
-      },
+    const getKeyBackupVersion: AllAPI["getKeyBackupVersion"] = (options) => {
+      const early = this.#version;
+      this.#version = undefined;
+      return early ?? api.getKeyBackupVersion(options);
     };
+    this.api = Object.create(api, {
+      getAccountData: { value: getAccountData },
+      getKeyBackupVersion: { value: getKeyBackupVersion },
+    });
   }
 
   /** Begins to read. */
