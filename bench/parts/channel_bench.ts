@@ -1,6 +1,6 @@
 /** A message to an actor and its answer: what every call within the client costs. */
 
-import { spawn } from "../../src/actors/kernel/spawn.ts";
+import { spawn } from "../../src/actors/kernel/mod.ts";
 
 class Echo {
   echo(body: { readonly text: string }): { readonly text: string } {

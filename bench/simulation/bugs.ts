@@ -497,7 +497,7 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: "The device of a ghost that the homeserver has deleted is not made anew",
-    path: "src/appservice/acting_clients.ts",
+    path: "src/appservice/service_kit.ts",
     find: "    this.#options.ghosts.forget(userId);\n",
     replace: "",
   },
@@ -627,14 +627,14 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: "What a ghost was to answer is lost when its store fails",
-    path: "src/appservice/acting_clients.ts",
+    path: "src/appservice/service_kit.ts",
     find: "if (isHandling && cause !== undefined) this.#feed.fails?.(cause);",
     replace: "",
     worlds: ["--service", "--favour=the store fails while a service answers several"],
   },
   {
     name: "A handler has settled when what a ghost acts with has ended, and nobody was told why",
-    path: "src/appservice/acting_clients.ts",
+    path: "src/appservice/service_kit.ts",
     find: "acting.storeError ?? stopped(userId, error)",
     replace: "acting.storeError",
     worlds: ["--service", "--favour=the store fails while a service answers several"],

@@ -15,7 +15,7 @@ import { Refusal } from "../base/bounded_body.ts";
 import { MatrixRequestError, NetworkError } from "../errors/request_error.ts";
 import { parseUserId } from "../types/identifiers.ts";
 import type { UserID } from "../types/ids.ts";
-import { ActingClients } from "./acting_clients.ts";
+import { ActingClients, ServiceKit } from "./service_kit.ts";
 import {
   APPSERVICE_HINTS,
   type AppserviceOptionHints,
@@ -28,7 +28,6 @@ import { Delivery, TransactionFeed } from "./transaction_feed.ts";
 import { HomeserverDoor } from "./homeserver_door.ts";
 import { type Intent, Intents } from "./intent.ts";
 import { pingAppservice, type Registration } from "./registration.ts";
-import { ServiceKit } from "./service_kit.ts";
 
 /**
  * An application service: the homeserver sends it what happens to its users and rooms, it acts as

@@ -9,7 +9,7 @@ import { HTTPAPI, Session } from "../api/http/mod.ts";
 import { RecentMap } from "../base/recent_map.ts";
 import { NotFoundError } from "../errors/errcodes.ts";
 import type { RoomID, UserID } from "../types/ids.ts";
-import type { ActingClients } from "./acting_clients.ts";
+import type { ActingClients } from "./service_kit.ts";
 import type { Ghosts } from "./ghosts.ts";
 import type { OwnUsers } from "./own_users.ts";
 import type { GhostProfile } from "./appservice_options.ts";

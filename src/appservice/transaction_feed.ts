@@ -18,12 +18,11 @@ import type { Store } from "../store/base/mod.ts";
 import { StoreKeys, type SyncRecord } from "../store/device/mod.ts";
 import type { SyncResponse } from "../types/events/sync_response.ts";
 import type { UserID } from "../types/ids.ts";
-import { type ActingClients, isDeviceLost } from "./acting_clients.ts";
+import { type ActingClients, isDeviceLost, type ServiceKit, type TokenWatch } from "./service_kit.ts";
 import { type DeviceQueue, type OwnDevice, QueueWatch } from "./device_queue.ts";
 import type { Ghosts } from "./ghosts.ts";
 import type { Entry, Inbox } from "./inbox.ts";
 import { LeftRooms, type OwnRooms, type OwnUsers, UnreadRooms } from "./own_users.ts";
-import type { ServiceKit, TokenWatch } from "./service_kit.ts";
 import { type DevicePart, LateState, syncResponseOf } from "./transaction.ts";
 
 /**

@@ -9,7 +9,7 @@ import { assert, assertEquals } from "@std/assert";
 import type { CryptoHandlers } from "../../src/actors/crypto/crypto_actor.ts";
 import type { DispatcherHandlers } from "../../src/actors/dispatcher/dispatcher.ts";
 import type { Body, Handler, Kind, Reply } from "../../src/actors/kernel/actor.ts";
-import { Channel } from "../../src/actors/kernel/spawn.ts";
+import { Channel } from "../../src/actors/kernel/mod.ts";
 import type { StoreHandlers } from "../../src/actors/store/store_actor.ts";
 import type { SyncerHandlers } from "../../src/actors/syncer/syncer.ts";
 import { Client, MemoryStore } from "../../mod.ts";

@@ -42,7 +42,7 @@ Deno.test("checkLayers() accepts imports that go down", () => {
       "src/bot/env.ts -> src/store/sqlite.ts",
       "src/client/client.ts -> src/actors/syncer/syncer.ts",
       "src/actors/syncer/syncer.ts -> src/api/server/sync.ts",
-      "src/actors/syncer/syncer.ts -> src/actors/kernel/spawn.ts",
+      "src/actors/syncer/syncer.ts -> src/actors/kernel/mod.ts",
       "src/api/server/sync.ts -> src/types/ids.ts",
       "src/crypto/decrypt.ts ~> src/store/crypto_store.ts",
       "src/testing/homeserver.ts -> src/base/clock.ts",
@@ -84,12 +84,12 @@ Deno.test("checkLayers() refuses a file that is in no layer", () => {
 
 Deno.test("checkKernel() refuses Matrix in the kernel", () => {
   const clean = [
-    "src/actors/kernel/spawn.ts -> src/actors/kernel/channel.ts",
+    "src/actors/kernel/mod.ts -> src/actors/kernel/channel.ts",
     "src/actors/kernel/actor_error.ts -> src/errors/matrix_error.ts",
   ];
   const outside = "src/actors/syncer/syncer.ts -> src/api/server/sync.ts";
   assertEquals(checkKernel(edges(...clean, outside)), []);
-  assertEquals(checkKernel(edges("src/actors/kernel/spawn.ts ~> src/types/ids.ts")).length, 1);
+  assertEquals(checkKernel(edges("src/actors/kernel/mod.ts ~> src/types/ids.ts")).length, 1);
   assertEquals(
     checkKernel(edges(...clean, "src/actors/kernel/actor.ts -> src/actors/syncer/syncer.ts", outside)).length,
     1,

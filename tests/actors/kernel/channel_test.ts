@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertFalse } from "@std/assert";
 import fc from "fast-check";
-import { Channel } from "../../../src/actors/kernel/spawn.ts";
+import { Channel } from "../../../src/actors/kernel/mod.ts";
 import { assertPending } from "./support.ts";
 
 function channelOf(...items: number[]): Channel<number> {
@@ -22,7 +22,7 @@ Deno.test("Channel gives items out in the order they were sent", () => {
 Deno.test("Channel.ready() waits for an item", async () => {
   const channel = channelOf();
   const ready = channel.ready();
-  await assertPending(ready);
+  await assertPending(Promise.resolve(ready));
   channel.send(1);
   assert(await ready);
   assert(await channel.ready());

@@ -14,7 +14,7 @@ import {
   type Reply,
   type TurnContext,
 } from "../../../src/actors/kernel/actor.ts";
-import { spawn } from "../../../src/actors/kernel/spawn.ts";
+import { spawn } from "../../../src/actors/kernel/mod.ts";
 
 class Counter {
   #sum = 0;

@@ -3,7 +3,7 @@ import { Client, MemoryStore } from "@greenroom/matrix";
 import { ActorStoppedError, EncryptionError, StoreError } from "@greenroom/matrix/errors";
 import type { TransactionID, UserID } from "@greenroom/matrix/types";
 import { HandlerCall } from "../../src/base/handler_call.ts";
-import { ActingClients } from "../../src/appservice/acting_clients.ts";
+import { ActingClients } from "../../src/appservice/service_kit.ts";
 import { clientStage } from "../client/support/stage.ts";
 
 const GHOST: UserID = "@ghost:localhost";
@@ -36,7 +36,7 @@ function failingClients() {
     succeeds: () => clients.run(GHOST, () => Promise.resolve()),
     fails: (error: unknown) => assertRejects(() => clients.run(GHOST, () => Promise.reject(error))),
     handles: (call: () => Promise<unknown>) =>
-      Promise.resolve(new HandlerCall(SCOPE, () => {}).run(call, {}, {})),
+      Promise.resolve(new HandlerCall({}, SCOPE, () => {}).run(call, {})),
     async [Symbol.asyncDispose]() {
       await clients.close();
       await bot.close();
