@@ -8,7 +8,7 @@ import { ValueError } from "../../mod.ts";
 import { platform } from "../base/platform/mod.ts";
 import type { MatrixEvent } from "../../types.ts";
 import type { Command } from "./commands/commands.ts";
-import { CALL, COMMAND, type Context, type MessageMedia, type Reaction } from "./context/context.ts";
+import { CALL, COMMAND, type Context, type ContextMedia, type Reaction } from "./context/context.ts";
 import { ConversationEndedError, type EventOfQuery, isCutOff } from "./run/mod.ts";
 
 /** Calls the middleware that comes next; resolves when that has ended. */
@@ -25,7 +25,7 @@ export type FileQuery = "image" | "file" | "audio" | "video" | "sticker";
 
 /** The members of a context that an event of the query has, and others, like any `m.reaction`, need not have. */
 export type KnownMembers<Q extends string> = Q extends "reaction" ? { readonly reaction: Reaction }
-  : Q extends FileQuery | `message:${FileQuery}` ? { readonly media: MessageMedia }
+  : Q extends FileQuery | `message:${FileQuery}` ? { readonly media: ContextMedia }
   : unknown;
 
 /** What handlers of a command are given, with its arguments. */

@@ -97,6 +97,7 @@ export {
   type ConfirmOptions,
   type ConfirmWords,
   Context,
+  type ContextMedia,
   ContextRoom,
   type DownloadFileOptions,
   EventContext,

@@ -33,6 +33,12 @@ export interface DownloadFileOptions {
   maxSize?: number;
 }
 
+/** The image, video, audio or other file of a message: what its sender says of it, and how to get it. */
+export interface ContextMedia extends MessageMedia {
+  /** Downloads and decrypts it, as {@linkcode EventContext.download} does. */
+  download(options?: DownloadFileOptions): Promise<Uint8Array<ArrayBuffer>>;
+}
+
 /** An event, and what a bot can do about it without asking anybody. */
 export class EventContext<E extends MatrixEvent = MatrixEvent, Arguments = unknown> extends RoomContext {
   /** The event; an encrypted one is decrypted. */
@@ -102,8 +108,8 @@ export class EventContext<E extends MatrixEvent = MatrixEvent, Arguments = unkno
   }
 
   /**
-   * The image, video, audio or other file of the message, which {@linkcode Context.download} fetches; undefined if
-   * it has none. All of it is the sender's word: a name may have slashes in it, and the size be wrong.
+   * The image, video, audio or other file of the message; undefined if it has none. What it is called and how large
+   * it is, is the sender's word: a name may have slashes in it, and the size be wrong.
    *
    * @example
    * ```ts
@@ -111,12 +117,14 @@ export class EventContext<E extends MatrixEvent = MatrixEvent, Arguments = unkno
    *
    * const plugin = new Composer();
    * plugin.on(["file", "image"], async (c) => {
-   *   await c.reply(`${c.media.filename}: ${c.media.size ?? "?"} bytes of ${c.media.mimeType}`, { format: "plain" });
+   *   const bytes = await c.media.download();
+   *   await c.reply(`${c.media.filename}: ${bytes.length} bytes of ${c.media.mimeType}`, { format: "plain" });
    * });
    * ```
    */
-  get media(): MessageMedia | undefined {
-    return mediaOf(this.event.content);
+  get media(): ContextMedia | undefined {
+    const media = mediaOf(this.event.content);
+    return media && { ...media, download: (options) => this.download(options) };
   }
 
   /** The users whom the message mentions, as its sender's client says; none where it does not say. */
