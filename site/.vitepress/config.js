@@ -111,6 +111,7 @@ export default {
     },
   },
   buildEnd: showFiles,
+  shouldPreload: (link) => !link.includes("/chunks/esm."), // sucrase, for the first run in the playground
   vite: {
     plugins: [vueOfSite],
   },

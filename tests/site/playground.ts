@@ -146,8 +146,9 @@ export function testPlayground(folder: string, program: string, options: { ignor
       await page.until("document.querySelector('.sealed')?.textContent.includes('m.room.encrypted')");
       assertEquals(page.errors, []);
 
-      const loaded = (await playground.loaded()).filter((path) => !before.includes(path));
-      assert(loaded.some((path) => path === "/playground/engine.js"));
+      // What is fetched ahead comes from the cache when it is used.
+      const loaded = new Set(await playground.loaded()).difference(new Set(before));
+      assert(loaded.has("/playground/engine.js"));
       assert(before.length < 8, `before Run the page loads ${before}`);
       let size = 0;
       for (const path of loaded) size += await compressed(folder + path.slice(1));
