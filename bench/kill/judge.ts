@@ -213,7 +213,8 @@ function judgeUses(
  * What a killed bot logs: it waits for its device, nobody has signed that, and if it is killed often
  * enough, events are quarantined.
  */
-const EXPECTED = /waiting for a device|left out|left an event out|nobody has signed this device/i;
+const EXPECTED =
+  /waiting for a device|left out|left an event out|quarantined event|nobody has signed this device/i;
 
 /** The server refused nothing, and nothing failed. */
 export function judgeLedger(ledger: readonly LedgerEntry[], problems: string[]): void {

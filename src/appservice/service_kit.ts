@@ -304,7 +304,7 @@ export class ActingClients {
         await this.#run(userId, (client) => client.syncOnce({ passTimeout: READING, signal }));
       } catch (error) {
         if (signal.aborted) return;
-        this.#options.log.warn("What was sent to a user's device could not be read, and is kept", {
+        this.#options.log.warn("Messages to a user's device could not be read, and are kept", {
           userId,
           error: String(error),
         });

@@ -195,7 +195,7 @@ export class BotAccount implements Account {
     }
     try {
       const found = await this.#login(client, deviceId);
-      client.log.info("The bot's session had come to its end; it has logged in again with its device", {
+      client.log.info("The bot's session had expired: it has logged in again with the same device", {
         user: this.#options.mxid,
         device: deviceId,
       });

@@ -182,7 +182,7 @@ export class BotLife {
     if (store !== undefined) {
       const warns = !(account instanceof BotAccount); // which says so itself
       await noteDevice(client, store, { warns }).catch((error) =>
-        client.log.debug("The device could not be remembered", { error })
+        client.log.debug("Could not store the device", { error })
       );
     }
     this.#announce("The bot has started: bot.start() resolves when it stops", { user: client.mxid });

@@ -71,7 +71,7 @@ export class Kit {
       warnOfSlow,
     );
     function warnOfSlow({ what }: RunTime): void {
-      if (what) client.log.warn("A function has not ended after 30 seconds, and is waited for", what);
+      if (what) client.log.warn("A function still runs after 30 seconds", what);
     }
   }
 }

@@ -311,7 +311,7 @@ export class Updates {
     const { run: { time }, found } = called;
     const { log } = this.#kit.client;
     if (isCutOff(error) || error instanceof ConversationEndedError || time.isOver) return true; // as where it is awaited
-    const noted = (also: unknown) => log.error("What a bot says of a failure has failed", { error: also });
+    const noted = (also: unknown) => log.error("Could not tell the user of a failure", { error: also });
     const report = this.caught;
     if (found !== undefined) {
       this.#leaveToSay(called);

@@ -326,10 +326,10 @@ export class Housekeeping {
     try {
       if (!await this.#isDue()) return;
       const { removed } = await this.prune();
-      if (Object.keys(removed).length > 0) log.info("Removed what need not be kept", removed);
+      if (Object.keys(removed).length > 0) log.info("Removed old records", removed);
     } catch (error) {
       if (error instanceof ActorStoppedError || error instanceof ActorError) return; // the client is ending
-      log.warn("Could not remove what need not be kept", { error: String(error) });
+      log.warn("Could not remove old records", { error: String(error) });
     }
   }
 

@@ -260,7 +260,7 @@ export function tasksAPI(actors: TaskActors, log: Logger): TasksAPI {
         update: (updates) => actors.hold(() => actors.sessions.update(updates)),
       });
       const call = new HandlerCall(undefined, scope, (error, { details }) => {
-        log.error("What a task did not await has failed", {
+        log.error("A promise that a task did not await was rejected", {
           ...{ task: name, ...details },
           at: placeOf(error),
           error,

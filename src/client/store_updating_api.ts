@@ -81,7 +81,7 @@ export function storeUpdatingAPI(core: CoreAPI, options: StoreUpdatingOptions): 
       return await getProfile(userId, { ...options, retry: false, requestTimeout: PATIENCE });
     } catch (error) {
       if (options?.signal?.aborted) throw error;
-      log.debug("A profile could not be looked up, the member event goes without", { userId, error });
+      log.debug("Could not look up a profile: the member event is sent without it", { userId, error });
       return undefined;
     }
   };

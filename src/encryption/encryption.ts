@@ -317,7 +317,7 @@ export class Encryption implements CryptoMachine, Lifecycle {
     if (secrets?.dehydratedDevice !== true || !this.#dehydration.isDue) return;
     await (this.#renewing ??= this.#identity.renew(secrets)
       .catch((error) => {
-        this.#engine.log.warn("Could not see to the dehydrated device", { error: String(error) });
+        this.#engine.log.warn("Could not renew the dehydrated device", { error: String(error) });
       })
       .finally(() => this.#renewing = undefined));
   }

@@ -51,7 +51,7 @@ export async function ensureDehydrated(
     return await ensured(engine, api, identity, open);
   } catch (error) {
     if (error instanceof UnrecognizedError) return "unsupported";
-    engine.log.warn("Could not see to the dehydrated device", { error: String(error) });
+    engine.log.warn("Could not renew the dehydrated device", { error: String(error) });
     return "failed";
   }
 }

@@ -120,7 +120,7 @@ Deno.test("Pruning is logged if it has removed anything", async () => {
   assertEquals(stage.log.lines, []);
   stage.removed = 3;
   await stage.look(DAY);
-  assertEquals(stage.log.lines, [["info", "Removed what need not be kept", { state: 3 }]]);
+  assertEquals(stage.log.lines, [["info", "Removed old records", { state: 3 }]]);
 });
 
 Deno.test("A failed pruning is logged, unless the client is ending, and tried the next day, or by the next process", async () => {

@@ -305,8 +305,13 @@ export class Deliverer {
   readonly #unawaited = (error: unknown, call: Call): void => {
     const { event } = call;
     if (this.#options.isOver()) {
-      this.#log.warn("What an event handler did not await was cut off", logged(event, error, call));
-    } else void this.#report(error, event, call, "What an event handler did not await has failed");
+      this.#log.warn("A promise that an event handler did not await was cut off", logged(event, error, call));
+    } else {void this.#report(
+        error,
+        event,
+        call,
+        "A promise that an event handler did not await was rejected",
+      );}
   };
 
   /**

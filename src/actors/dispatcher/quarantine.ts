@@ -68,7 +68,7 @@ export class Quarantine {
     const tried = (await this.#read()).filter(({ isTrying }) => isTrying);
     for (const record of tried) {
       await store.waitQuarantined({ id: record.id, at: record.waitsFrom });
-      log.error("An event that had been left out has ended the process once more", logged(record));
+      log.error("A quarantined event ended the process again", logged(record));
     }
     return tried.flatMap((record) => this.#tell(told(record)));
   }
@@ -90,7 +90,7 @@ export class Quarantine {
     const dropped = await store.quarantine(record);
     log.error(LEFT_OUT, logged(record));
     for (const each of dropped) {
-      log.error("Dropped an event that had been left out: there are too many", logged(each));
+      log.error("Dropped a quarantined event: there are too many", logged(each));
     }
     await this.#read();
     const isKept = dropped.every((each) => each.id !== id);
@@ -107,7 +107,9 @@ export class Quarantine {
     const mayBeDue = now >= this.#dueAt || now < this.#checkedAt; // if the clock was set back, the due time means nothing
     if (!mayBeDue) return;
     this.#checking = this.#tryDue()
-      .catch((error) => this.#options.log.warn("Could not try events again", { error: String(error) }))
+      .catch((error) =>
+        this.#options.log.warn("Could not deliver quarantined events again", { error: String(error) })
+      )
       .finally(() => this.#checking = undefined);
   }
 
@@ -193,7 +195,7 @@ export class Quarantine {
     if (endings.includes("cut off")) return await store.waitQuarantined({ id, at: record.waitsFrom });
     await store.release({ id, settled: names });
     await this.#read();
-    log.info("Handled an event that had been left out", logged(record));
+    log.info("Handled a quarantined event", logged(record));
   }
 
   #start(record: QuarantineRecord, started: Started): readonly Task[] {

@@ -169,7 +169,7 @@ export class SlidingSync {
     const { clock, log } = this.#options;
     const wait = this.#losses === 0 ? 0 : backoff(this.#losses - 1, syncBackoff());
     this.#losses++;
-    log.warn("The homeserver has forgotten the connection of sliding sync: beginning another", {
+    log.warn("The homeserver has forgotten the connection of sliding sync: starting another", {
       waiting: Math.round(wait),
     });
     if (wait > 0) await clock.delay(wait, { signal });

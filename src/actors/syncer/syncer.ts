@@ -284,7 +284,7 @@ export class SyncerHandlers {
   /** Lets the next sync begin at the start, without what was handled. */
   async #beginAnew(error: RefusedTokenError): Promise<void> {
     const { log, store } = this.#options;
-    log.warn("The homeserver does not know where to go on from: syncing anew", { error: error.message });
+    log.warn("The homeserver does not know the sync token: syncing from the start", { error: error.message });
     await this.#progress.announce({
       type: InternalEventType.SYNC_ERRORED,
       data: { ...INTERNAL, error, sleepFor: 0 },

@@ -177,7 +177,7 @@ export function shaped<T>(shape: Shape<T>): Parse<T> {
     if (notes.leftOut !== undefined) {
       const [first] = notes.taken;
       const why = first && `${first.path.join(".")} ${first.problem}`;
-      log?.warn("Left out events of an answer that are none of what was asked for", {
+      log?.warn("Left out events of an answer that do not belong to the request", {
         request,
         events: notes.leftOut,
         ...(why && { why }),

@@ -327,9 +327,12 @@ export class HTTPAPI {
     this.#isSilent = true;
     const { url: address } = this.#address;
     const speaks = address.startsWith("https:") ? ", and that it speaks TLS (https) there" : "";
-    this.log.warn(`Nobody answers yet; check that the homeserver runs at this address and port${speaks}`, {
-      address,
-    });
+    this.log.warn(
+      `The homeserver does not answer yet; check that it runs at this address and port${speaks}`,
+      {
+        address,
+      },
+    );
   }
 
   /** One try: with the access token, which is replaced if it has come to its end, or without any. */

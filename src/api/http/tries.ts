@@ -93,7 +93,7 @@ export class Tries {
         if (waits && repeatable && isLimit(error) && policy.retryable(error)) {
           const closed = this.#gateOf(passenger.kind).refused(passenger, error.retryAfter);
           if (closed === undefined) throw error;
-          this.#log.warn("The server wants fewer requests, waiting", { ...told, delay: Math.round(closed) });
+          this.#log.warn("The server limits requests: waiting", { ...told, delay: Math.round(closed) });
           continue;
         }
         this.#left(passenger, { isAnswered: error instanceof MatrixRequestError && !isLimit(error) });

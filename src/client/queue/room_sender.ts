@@ -213,7 +213,7 @@ export class RoomSender {
     send.fail(error);
     if (this.#ended.aborted) return;
     const { record } = send.entry ?? {};
-    this.#parts.log.warn("What was queued for a room can't be sent", {
+    this.#parts.log.warn("A queued message can't be sent", {
       roomId: this.#roomId,
       ...(record && { type: record.eventType, txnId: record.txnId }),
       error: String(error),

@@ -171,17 +171,17 @@ export class KeyBackup {
     }
     const { version } = shown;
     if (this.adopt(tx, { shown }) === "adopted") {
-      return log.info("Follows the backup of room keys", { version });
+      return log.info("Uses the backup of room keys", { version });
     }
     const publicKey = readPublicKey(shown);
     const { pending } = this.#record;
     if (publicKey !== undefined && publicKey === this.#pendingKey()) {
-      log.info("Follows the backup of room keys that it has made", { version });
+      log.info("Uses the backup of room keys that it has made", { version });
       this.#use(tx, { version, publicKey, privateKey: pending, phase: "on" });
       return this.#write(tx, { ...this.#record, pending }); // until its key is stored
     }
     if (publicKey !== undefined && !this.#isLeft(publicKey) && await this.#isSigned(tx, shown)) {
-      log.info("Follows the backup of room keys, which it can't read before trust() has its key", {
+      log.info("Uses the backup of room keys, which it can't read before trust() has its key", {
         version,
       });
       return this.#use(tx, { version, publicKey, phase: "on" });

@@ -286,7 +286,10 @@ export class EngineRequests {
       }
       return { settled: true };
     }
-    context.log.warn("Gave up what the server does not take", { kind: entry.kind, error: failure.message });
+    context.log.warn("Gave up a request that the server refuses", {
+      kind: entry.kind,
+      error: failure.message,
+    });
     await outbound.shareFailed(tx, entry);
     return { settled: isPart || failure.status >= 500 }; // if no device gets it, the waiting caller must know
   }

@@ -307,7 +307,10 @@ async function receiveToDevice(
       return {};
     }
     case "refused":
-      log.warn("Dropped a message that must not come as it came", { sender: event.sender, type: event.type });
+      log.warn("Dropped a message in clear that has to come encrypted", {
+        sender: event.sender,
+        type: event.type,
+      });
       return {};
     case "clear":
       if (event.type === "m.room_key_request") await keyRequests.receive(tx, event);

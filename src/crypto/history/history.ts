@@ -224,7 +224,7 @@ export class HistoryIntake {
     const more = taken + some.length < keys.length;
     tx.onCommit(() => underway.taken += some.length);
     if (more) return { recovered, alarms: [], more };
-    log.info("Took in the history that an inviter shares", { sender, roomId, keys: keys.length });
+    log.info("Imported the history that an inviter shares", { sender, roomId, keys: keys.length });
     this.#end(tx);
     this.#drop(tx, announced);
     return { recovered, alarms: [] };

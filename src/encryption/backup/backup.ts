@@ -91,7 +91,7 @@ export class KeyBackups implements KeyBackupMachine {
       try {
         if (!isNew && used !== undefined && await this.#isThere(used)) return "on";
       } catch (error) {
-        this.#engine.log.warn("Could not look whether room keys are backed up", { error: String(error) });
+        this.#engine.log.warn("Could not find out whether room keys are backed up", { error: String(error) });
         return "failed";
       }
       const { ensureBackup } = await import("./ensure_backup.ts");

@@ -275,7 +275,7 @@ async function adopted(call: IdentityCall, by: SecretStorageUnlock): Promise<Set
     call[Symbol.dispose]();
     call.early?.end();
     const settled = await taken(call, by, { isAsked: false });
-    call.log.warn("What the server showed first of the secret storage did not give the private keys", why);
+    call.log.warn("The secret storage gave the private keys only when it was read again", why);
     return settled;
   }
 }

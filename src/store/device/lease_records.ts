@@ -102,10 +102,13 @@ export class LeaseLock {
       await action();
     } catch (error) {
       this.#canBe = false;
-      this.#log.info("There is no lock for the device: after a kill, its lease is waited for", {
-        device: this.#prefix.join(" "),
-        reason: error instanceof Error ? error.message : String(error),
-      });
+      this.#log.info(
+        "There is no lock for the device: after a kill, the next process waits for the end of its lease",
+        {
+          device: this.#prefix.join(" "),
+          reason: error instanceof Error ? error.message : String(error),
+        },
+      );
     }
   }
 }

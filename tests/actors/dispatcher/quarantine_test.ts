@@ -117,7 +117,7 @@ Deno.test("An event that is evicted from a full quarantine is reported, as not t
   assertEquals(told.slice(-2), [["$100", true], ["$0", false]]);
   assertEquals(here.log.lines.at(-1)?.slice(0, 2), [
     "error",
-    "Dropped an event that had been left out: there are too many",
+    "Dropped a quarantined event: there are too many",
   ]);
 });
 

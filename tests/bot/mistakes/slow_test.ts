@@ -12,7 +12,7 @@ Deno.test("A function that does not end is warned of after 30 seconds, once, by 
   await room.as("bob").say("!ask");
   await room.expect("Well?"); // a question does not keep a function from ending
   await tester.pass(29_000);
-  const warned = () => tester.logged.filter((line) => line.startsWith("A function has not ended"));
+  const warned = () => tester.logged.filter((line) => line.startsWith("A function still runs"));
   assertEquals(warned(), []);
   await tester.pass(2_000);
   await tester.pass(100_000);

@@ -39,7 +39,7 @@ for (const [what, { run, says }] of Object.entries(FAILURES)) {
     await using tester = trying((bot) => void bot.command("go", (c) => run(c)));
     const room = await tester.room("alice");
     await room.say("!go");
-    const failures = () => tester.logged.filter((line) => /failed/.test(line));
+    const failures = () => tester.logged.filter((line) => /failed|was rejected/.test(line));
     await tester.until(() => failures().length > 0, "It was to be logged");
     const [line = ""] = failures();
     for (const part of ['command: "go"', "@alice:localhost", room.id, says]) assertStringIncludes(line, part);

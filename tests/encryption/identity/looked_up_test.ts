@@ -137,7 +137,7 @@ Deno.test("A server that can't say which backup there is keeps no device from st
   const fault = here.homeserver.faults.add({ kind: "status", status: 403, match: VERSION });
   const bot = await process(here, store);
   assertEquals((await bot.crypto?.ensureVerified())?.backup, "failed");
-  assert(warnings(here).includes("Could not look whether room keys are backed up"));
+  assert(warnings(here).includes("Could not find out whether room keys are backed up"));
   fault[Symbol.dispose]();
   assertEquals(await said(here, bot), { ...WELL, version: "1" });
 });

@@ -137,10 +137,14 @@ Deno.test("Where there can be no lock that is said once, and the lease counts", 
   await clock.tick(15_000);
   await waiting;
   const said = log.lines.filter(([, message]) => message.startsWith("There is no lock"));
-  const one = ["info", "There is no lock for the device: after a kill, its lease is waited for", {
-    device: "@a:a D",
-    reason: "Cannot lock the device: no",
-  }];
+  const one = [
+    "info",
+    "There is no lock for the device: after a kill, the next process waits for the end of its lease",
+    {
+      device: "@a:a D",
+      reason: "Cannot lock the device: no",
+    },
+  ];
   assertEquals(said as unknown[], [one, one]); // of each of the two
 });
 
