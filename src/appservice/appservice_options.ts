@@ -253,7 +253,7 @@ const REGISTRATION = "registration: createRegistration({ id, url, serverName })"
 /** What other libraries call its options, and what to write here. */
 const OPTION_HINTS = {
   ...{ id: REGISTRATION, url: REGISTRATION, asToken: REGISTRATION, hsToken: REGISTRATION },
-  ...{ senderLocalpart: REGISTRATION, namespaces: REGISTRATION, domain: "serverName" },
+  ...{ senderLocalpart: REGISTRATION, namespaces: REGISTRATION },
 };
 
 /** Options of other libraries' application services; the compiler names the own one. */

@@ -435,6 +435,9 @@ export interface Bot<C extends Context = Context> {
   /**
    * Adds middleware for what a query names: see {@linkcode Queries}.
    *
+   * `"message"` and `"text"` leave out notices (`m.notice`), which bots send: else two bots would answer one another.
+   * `"notice"` hears them.
+   *
    * @param query The query, or several; kinds of messages and members also by their own names: `image`, `join`.
    * @param middleware The functions, or trees of them. They get the event with its type.
    * @returns A tree that gets the same: what is added to it comes after the middleware.
