@@ -81,7 +81,7 @@ export class Bot<C extends Context = Context> extends Composer<C> {
   readonly client: Client;
   /** Lists and cancels reminders that have not fired yet. */
   readonly reminders: RemindersAPI;
-  /** Cancels messages that `c.later()` has set, and has their time begin again. */
+  /** Lists and cancels messages that `c.later()` has set, and has their time begin again. */
   readonly later: LaterAPI;
   readonly #made: BotClient;
   readonly #kit: Kit;
@@ -105,7 +105,11 @@ export class Bot<C extends Context = Context> extends Composer<C> {
     this.#kit = new Kit(this.client, options, this.#ending.signal);
     const { later, reminders } = this.#kit;
     this.reminders = { list: (filter) => reminders.list(filter), cancel: (id) => reminders.cancel(id) };
-    this.later = { cancel: (id) => later.cancel(id), restart: (id) => later.restart(id) };
+    this.later = {
+      list: (filter) => later.list(filter),
+      cancel: (id) => later.cancel(id),
+      restart: (id) => later.restart(id),
+    };
     this.#updates = new Updates(this.#kit, this as unknown as Composer); // what `C` adds, functions set
     this.#life = new BotLife(this.#kit, this.#updates, this.#made);
     this.#times = new TimedFunctions(this.#kit);

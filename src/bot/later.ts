@@ -1,6 +1,8 @@
 /**
  * Messages that are sent later: by the homeserver where it can, and by the bot where it can't.
  *
+ * Over 300 lines because a third of it is the documentation of what applications see.
+ *
  * @module
  */
 
@@ -14,10 +16,44 @@ import {
 import { PaginationDirection, type RoomID, type RoomMessageContent, type UserID } from "../../types.ts";
 import { isCutOff } from "./run/mod.ts";
 import { memberOf } from "./text/mod.ts";
-import { isPassing, keyOf, type Reminders, type Timers } from "./timers/timers.ts";
+import { isPassing, keyOf, type Reminders, type RemindersFilter, type Timers } from "./timers/timers.ts";
+import { checkOptions } from "../errors/known_names.ts";
+
+/** A text that is sent later. */
+export interface PendingText {
+  /** Names it, as `c.later()` returned it. */
+  readonly id: string;
+  /** The time at which it is sent. */
+  readonly due: Date;
+  /** The room that it is sent to. */
+  readonly roomId: RoomID;
+  /** Who asked for it; undefined: nobody. */
+  readonly by: UserID | undefined;
+  /** The text, without its formatting. */
+  readonly text: string;
+}
 
 /** The messages of a bot that are sent later. */
 export interface LaterAPI {
+  /**
+   * Lists texts that have not been sent yet, the next one first. {@linkcode RemindersAPI.list} lists reminders.
+   *
+   * @param filter Which ones. Default: all.
+   * @throws {ValueError} If there is no such option.
+   *
+   * @example
+   * ```ts
+   * import type { Bot } from "@greenroom/matrix/bot";
+   *
+   * export function addPlanned(bot: Bot): void {
+   *   bot.command("planned", async (c) => {
+   *     const [next] = await bot.later.list({ roomId: c.roomId });
+   *     await c.reply(next === undefined ? "Nothing" : `${next.due.toISOString()}: ${next.text}`, { format: "plain" });
+   *   });
+   * }
+   * ```
+   */
+  list(filter?: RemindersFilter): Promise<PendingText[]>;
   /**
    * Takes a message back that has not been sent.
    *
@@ -88,14 +124,12 @@ const LATER = defineSession<{ message: KeptMessage | undefined }>({
 
 /** The feature of homeservers that send events later. */
 const DELAYED_EVENTS = "org.matrix.msc4140";
-/** Names the delay in what was sent after it, for who has sent it. */
-const DELAY_ID = "org.matrix.msc4140.delay_id";
+/** Names a message in the content that the homeserver has of it. */
+const MARK = "greenroom.later";
 /** Statuses of a homeserver that does not send this later: too late, too many, or nothing at all. */
 const REFUSALS: readonly number[] = [400, 403, 404];
 /** How long after its time the bot looks whether the homeserver has sent it, in milliseconds. */
 const GRACE = 10_000;
-/** How long from its time on what says the same counts as it, where no ID shows, in milliseconds. */
-const NEAR = 60_000;
 /** How many of the bot's own messages are looked at, and how many are asked for at once. */
 const [LOOKED_AT, PAGE] = [1_000, 100];
 
@@ -120,19 +154,22 @@ export class Later implements LaterAPI {
   /**
    * Has the homeserver send a message.
    *
-   * @param key Names it, if its content may differ when the handler runs again.
+   * @param id Names it, the same when the handler runs again.
+   * @param key Names it for the homeserver, if its content may differ then.
    * @returns The ID of the delay; `null` if the homeserver can't: a message to an encrypted room is encrypted when it
    *   leaves.
    */
   async atServer(
+    id: string,
     { room, content, delay }: Pick<LaterMessage, "room" | "content" | "delay">,
     key: string | undefined,
   ): Promise<string | null> {
     const client = this.#client;
     if (!await client.supports(DELAYED_EVENTS) || await client.isRoomEncrypted(room)) return null;
     const options = { delay: Math.max(1, Math.round(delay)), key };
+    const marked = { ...content, [MARK]: await markOf(id) };
     try {
-      return await client.createDelayedEvent(room, "m.room.message", content, options);
+      return await client.createDelayedEvent(room, "m.room.message", marked, options);
     } catch (error) {
       if (error instanceof MatrixRequestError && REFUSALS.includes(error.status)) return null;
       throw error;
@@ -178,6 +215,32 @@ export class Later implements LaterAPI {
       if (isCutOff(error)) throw error;
       this.#client.log.warn("A text for later may be sent though its command has failed", { id, error });
     }
+  }
+
+  async list(filter: RemindersFilter = {}): Promise<PendingText[]> {
+    checkOptions(filter, { roomId: true, userId: true }, "list texts for later");
+    const { roomId, userId } = filter;
+    const found: PendingText[] = [];
+    for await (const { key, state: { message } } of this.#client.sessions.list(LATER)) {
+      if (message === undefined || message.isCancelled) continue;
+      const { room, by, due, content } = message;
+      if ((roomId ?? room) !== room || (userId !== undefined && userId !== by)) continue;
+      found.push({ id: String(key), due: new Date(due), roomId: room, by, text: content.body });
+    }
+    return found.sort((one, other) => one.due.getTime() - other.due.getTime());
+  }
+
+  /** Takes back what the homeserver would send in clear into a room that is encrypted by now: the bot sends it. */
+  async encrypted(room: RoomID, context: HandlerContext): Promise<void> {
+    for await (const { key, state: { message } } of this.#client.sessions.list(LATER)) {
+      if (message?.room !== room || message.delayId === null || message.isCancelled) continue;
+      if (!await found(this.#client.cancelDelayedEvent(message.delayId))) continue; // it was sent
+      const id = String(key);
+      await this.#change(id, (kept) => ({ ...kept, delayId: null }));
+      this.#timers.add(context, message.due, { kind: "later", id }, id);
+    }
+    await context.settle();
+    this.#timers.wake();
   }
 
   async cancel(id: string): Promise<boolean> {
@@ -231,7 +294,7 @@ export class Later implements LaterAPI {
       return void this.#timers.add(context, at, { kind: "later", id }, id);
     }
     try {
-      if (!message.isCancelled && !await this.#hasArrived(message)) {
+      if (!message.isCancelled && !await this.#hasArrived(id, message)) {
         await this.#client.sendMessage(message.room, message.content);
       }
     } catch (error) {
@@ -243,22 +306,26 @@ export class Later implements LaterAPI {
   }
 
   /** Whether the homeserver has sent a message. One that could not, at its time, does not try again. */
-  async #hasArrived({ room, content, delayId, due, before = due }: KeptMessage): Promise<boolean> {
+  async #hasArrived(id: string, { room, delayId }: KeptMessage): Promise<boolean> {
     if (delayId === null || await found(this.#client.cancelDelayedEvent(delayId))) return false;
+    const mark = await markOf(id);
     const senders = [this.#client.mxid as UserID]; // a bot that has started knows it
     const options = { limit: PAGE, filterJson: { senders, types: ["m.room.message"] } };
     let left = LOOKED_AT;
-    for await (const event of this.#client.iterateMessages(room, PaginationDirection.BACKWARD, options)) {
-      const shown = memberOf(event.unsigned, DELAY_ID);
-      const at = event.origin_server_ts;
-      const isLikeIt = at >= before && at < due + NEAR && event.content.body === content.body;
-      if (shown === delayId || (shown === undefined && isLikeIt)) {
-        return true;
-      }
+    for await (
+      const { content } of this.#client.iterateMessages(room, PaginationDirection.BACKWARD, options)
+    ) {
+      if (memberOf(content, MARK) === mark) return true;
       if (--left === 0) break;
     }
     return false;
   }
+}
+
+/** What names a message for everybody who sees it: its ID says in which room it was asked for. */
+async function markOf(id: string): Promise<string> {
+  const hash = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(id));
+  return new Uint8Array(hash, 0, 12).toBase64({ alphabet: "base64url" });
 }
 
 /** When the bot has to do something about it, in milliseconds since the epoch. */

@@ -56,7 +56,7 @@ export type {
   ClientBotOptions,
   HostedBotOptions,
 } from "./bot_options.ts";
-export type { LaterAPI } from "./later.ts";
+export type { LaterAPI, PendingText } from "./later.ts";
 export type { PendingReminder, RemindersAPI, RemindersFilter } from "./timers/timers.ts";
 export {
   type AnyMessage,

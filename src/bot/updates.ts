@@ -107,7 +107,14 @@ export class Updates {
         "give it encryption, and a store that lasts",
     );
     this.listenTo([...ALWAYS, "INVITE", ...LEAVING, ...types]);
+    client.removeEventHandler("m.room.encryption", this.#encrypted); // a bot that is started again listens once
+    client.addEventHandler("m.room.encryption", this.#encrypted, { name: "bot-later" });
   }
+
+  readonly #encrypted = (
+    { room_id: room }: { readonly room_id: RoomID },
+    context: HandlerContext,
+  ): Promise<void> => this.#kit.later.encrypted(room, context);
 
   /** Listens to types of event. */
   listenTo(types: Iterable<string>): void {

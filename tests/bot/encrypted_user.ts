@@ -21,6 +21,8 @@ export interface EncryptedUser extends AsyncDisposable {
   readonly userId: UserID;
   /** Makes a room with the bot in it. Default: an encrypted one. */
   room(options?: { readonly encrypted?: boolean }): Promise<RoomID>;
+  /** Has a room encrypted from now on. */
+  encrypt(room: RoomID): Promise<EventID>;
   /** Says something as the user's client does: encrypted, where the room is. */
   say(room: RoomID, text: string): Promise<EventID>;
   /** Sends any event as the user's client does; reactions are encrypted too. */
@@ -71,6 +73,7 @@ export async function encryptedUser(tester: BotTester, name: string): Promise<En
       await tester.settle();
       return room;
     },
+    encrypt: (room) => settled(tester, client.sendStateEvent(room, ENCRYPTION.type, ENCRYPTION.content)),
     say: (room, text) => settled(tester, client.sendText(room, text)),
     send: (room, type, content) => settled(tester, client.sendMessageEvent(room, type, content)),
     async sendAimed(room, type, { "m.relates_to": relation, ...content }) {

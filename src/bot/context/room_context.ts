@@ -588,8 +588,8 @@ export interface RoomContext {
    * (`client.supports("org.matrix.msc4140")`), if that is not too late for it, and if the room is not encrypted.
    * Else the bot sends it, as it sends reminders. What the homeserver could not send at its time, as Synapse if the
    * bot had sent too much, the bot sends when it is there.
-   * If the room is encrypted before the time comes, the homeserver still sends the text, unencrypted: cancel it, and
-   * call this again. If the function fails, the text is not sent.
+   * If the room is encrypted before the time comes, a bot that runs takes the text back from the homeserver, and sends
+   * it itself. If the function fails, the text is not sent. `bot.later.list()` lists the texts that are pending.
    *
    * @experimental It uses the unstable form of MSC4140: a minor version may change it.
    * @param when When, as for {@linkcode RoomContext.remind}.

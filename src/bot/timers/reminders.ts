@@ -36,7 +36,8 @@ export interface RemindersFilter {
 /** The reminders of a bot. */
 export interface RemindersAPI {
   /**
-   * Lists reminders that have not fired yet, the next one first.
+   * Lists reminders that have not fired yet, the next one first. Texts of `c.later()` are none: see
+   * {@linkcode LaterAPI.list}.
    *
    * @param filter Which ones. Default: all.
    * @throws {ValueError} If there is no such option.
