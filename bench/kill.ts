@@ -4,13 +4,15 @@
  * sends decrypted exactly once, and is no index of a ratchet used twice?
  *
  * `deno task kill [KILLS] [--store=kv|sqlite|denokv] [--wake] [--transactions] [--kit]
- * [--seed=NUMBER]`
+ * [--sliding|--turns] [--seed=NUMBER]`
  *
  * `deno task workers deno task kill` has it sync by two workers in turns.
  *
  * With `--wake` it does not poll: the homeserver wakes it, and it makes passes. With
  * `--transactions` it is an application service; every other process of it is not started, but
  * handles each transaction with its request.
+ *
+ * With `--sliding` it syncs by sliding sync, with `--turns` every other process of it.
  *
  * With `--kit` it is a bot of the kit: people order from it in several steps, have it stream, and are
  * reminded by it. Is each step taken once, and what is due done once?
@@ -44,13 +46,15 @@ interface Choice {
   readonly store: StoreKind;
   /** How the bot gets what is new. */
   readonly by: "polling" | "wake" | "transactions";
+  /** How it syncs. Default: by the classic sync. */
+  readonly sync: Way["sync"];
   /** Whether it is a bot of the kit. */
   readonly isKit: boolean;
 }
 
-async function main({ kills, seed, store, by, isKit }: Choice): Promise<boolean> {
+async function main({ kills, seed, store, by, sync, isKit }: Choice): Promise<boolean> {
   await using stack = new AsyncDisposableStack();
-  let way: Way = by === "wake" ? { port: freePort() } : {};
+  let way: Way = { ...(by === "wake" && { port: freePort() }), ...(sync !== undefined && { sync }) };
   let synapse: SynapseServer;
   if (by === "transactions") {
     ({ synapse, way } = stack.use(await appserviceSynapse(freePort())));
@@ -61,7 +65,11 @@ async function main({ kills, seed, store, by, isKit }: Choice): Promise<boolean>
   Deno.env.set(SECRET_VARIABLE, synapse.sharedSecret);
   const { killKitRun } = await import("./kill/kit/run.ts");
   const { killRun } = await import("./kill/run.ts");
-  console.log(`${kills} kills ${isKit ? "of the kit " : ""}on ${store}, by ${by}, seed ${seed}`);
+  console.log(
+    `${kills} kills ${isKit ? "of the kit " : ""}on ${store}, by ${by}, ${
+      sync ?? "classic"
+    } sync, seed ${seed}`,
+  );
   const { counts, problems } = await (isKit ? killKitRun : killRun)(synapse, {
     kills,
     seed,
@@ -101,6 +109,7 @@ function choice(args: readonly string[]): Choice {
     seed: Number(option("seed") ?? Date.now() % 1_000_000),
     store,
     by,
+    sync: (["sliding", "turns"] as const).find((each) => args.includes(`--${each}`)),
     isKit: args.includes("--kit"),
   };
 }

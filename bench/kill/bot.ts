@@ -42,6 +42,8 @@ export interface BotOrders {
   readonly port?: number;
   /** The registration of the application service that it is. */
   readonly registration?: Registration;
+  /** By which sync it reads; absent: by the classic one. An application service does not sync. */
+  readonly sync?: "classic" | "sliding";
   /** Whether that is started, or handles each transaction with its request. */
   readonly stays: boolean;
   /** Whether it has what was quarantined delivered again; absent: that comes again in its own time. */
@@ -214,7 +216,7 @@ async function main(orders: BotOrders): Promise<void> {
   };
   const wake = { secret: "a secret of the killed bot", passTimeout: PASS_MS };
   const bots = registration === undefined || port === undefined
-    ? ofClient(new Client({ ...options, accessToken: token, wake }), port)
+    ? ofClient(new Client({ ...options, accessToken: token, wake, sync: orders.sync }), port)
     : ofAppservice(
       new Appservice({ ...options, registration, serverName: "localhost", transactionTimeout: PASS_MS }),
       port,

@@ -105,7 +105,7 @@ async function main(order: BotOrders): Promise<void> {
   };
   const wake = { secret: "a secret of the killed bot", passTimeout: PASS_MS };
   const bot = registration === undefined
-    ? new Bot({ ...options, ...behaviour, accessToken: token, wake })
+    ? new Bot({ ...options, ...behaviour, accessToken: token, wake, sync: order.sync })
     : new Bot({
       ...behaviour,
       appservice: new Appservice({
