@@ -15,7 +15,7 @@ import denoJson from "../deno.json" with { type: "json" };
 import vodozemacJson from "../vodozemac-wasm/deno.json" with { type: "json" };
 import { checkStructure } from "./check_structure.ts";
 import { ci, permissionsWith, testStep } from "./gate/deno_test.ts";
-import { everyCase } from "./gate/every_case.ts";
+import { everyCase, mergedSliding } from "./gate/every_case.ts";
 import { buildDenokv, synapse } from "./gate/synapse.ts";
 import { run } from "./process.ts";
 import { siteObstacle } from "./site.ts";
@@ -168,6 +168,7 @@ const deep: Plan = [
   [vodozemacBuild, vodozemacBench, ways],
   [cryptoBench, partsBench, peersBench],
   everyCase,
+  mergedSliding,
   speed,
   site,
   synapse,

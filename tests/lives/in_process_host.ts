@@ -15,10 +15,11 @@ import type { StoryHost } from "./world.ts";
 export class InProcessStories extends InProcessHost implements StoryHost {
   readonly #doors: Map<string, Door>;
 
-  constructor() {
+  /** @param unstableFeatures What it says that it has. */
+  constructor(unstableFeatures: Readonly<Record<string, boolean>>) {
     const doors = new Map<string, Door>();
     super({
-      unstableFeatures: { "org.matrix.simplified_msc3575": true },
+      unstableFeatures,
       pushFetch: async (input, init) =>
         await doors.get(new URL(input).origin)?.answer(new Request(input, init)) ??
           new Response(null, { status: 502 }),

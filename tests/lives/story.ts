@@ -20,6 +20,8 @@ export interface Story {
   readonly transports?: readonly Transport[];
   /** What its bot is made with. Default: the client alone, and the kit. */
   readonly kinds?: readonly Kind[];
+  /** Whether the quick half of the gate tells it by sliding sync, too: it has what that does in its own way. */
+  readonly slidesOften?: boolean;
   /** Whether it restarts the homeserver, which has to be its own then. Default: false. */
   readonly restarts?: boolean;
   /** Whether its bot says more than ten things at once, and so has no rate limits. Default: false. */

@@ -7,7 +7,8 @@
 /** Set by the deep half of the gate, which tries all. */
 export const EVERY_CASE = "GREENROOM_EVERY_CASE";
 
-const inDeepHalf = Deno.env.get(EVERY_CASE) === "true";
+/** Whether all are to be tried. */
+export const inDeepHalf: boolean = Deno.env.get(EVERY_CASE) === "true";
 
 /**
  * The cases to try: all in the deep half of the gate, else the first of each kind and each tenth.

@@ -16,10 +16,11 @@ export const SPELLINGS: Readonly<Record<"synapse" | "merged", Record<string, boo
   ),
 };
 
+/** The variable with the spelling that tests run with. */
+export const SPELLING = "GREENROOM_SLIDING";
+
 /** The spelling that tests run with. */
-export const spelling: keyof typeof SPELLINGS = Deno.env.get("GREENROOM_SLIDING") === "merged"
-  ? "merged"
-  : "synapse";
+export const spelling: keyof typeof SPELLINGS = Deno.env.get(SPELLING) === "merged" ? "merged" : "synapse";
 
 /** A homeserver with it. */
 export const SLIDING = { unstableFeatures: SPELLINGS[spelling] };

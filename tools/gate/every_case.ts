@@ -5,6 +5,7 @@
  */
 
 import { EVERY_CASE } from "../../tests/support/cases.ts";
+import { SPELLING } from "../../tests/support/sliding.ts";
 import { run } from "../process.ts";
 import { type Step, testResult } from "../step.ts";
 import { importGraph } from "../structure/import_graph.ts";
@@ -23,6 +24,15 @@ export async function choosingTests(): Promise<string[]> {
   }
   return [...found].filter((path) => path.endsWith("_test.ts")).sort();
 }
+
+/** All stories of sliding sync, by a homeserver with the merged spelling of it. */
+export const mergedSliding: Step = {
+  name: "sliding sync, as it was merged",
+  async run() {
+    const args = ["test", ...permissionsWith(), "--no-check", "--parallel", "tests/client/sliding"];
+    return testResult(await run("deno", args, { [SPELLING]: "merged" }), { mayIgnore: true });
+  },
+};
 
 /** A crash at each moment at which a process can crash, and the like. */
 export const everyCase: Step = {

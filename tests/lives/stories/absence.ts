@@ -28,6 +28,7 @@ function fullable(inner: Store): Store & { isFull: boolean } {
 export const absence: readonly Story[] = [
   {
     name: "A bot that is offline for a day handles each message of that day once when it is back",
+    slidesOften: true,
     rooms: BOTH,
     transports: TRANSPORTS,
     talkative: true,

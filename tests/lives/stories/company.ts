@@ -16,6 +16,7 @@ export const company: readonly Story[] = [
   {
     name:
       "A bot that is invited and kicked again and again obeys each message once, and none from its absence",
+    slidesOften: true,
     rooms: BOTH,
     transports: TRANSPORTS,
     async tell(world) {

@@ -27,6 +27,7 @@ export const conversation: readonly Story[] = [
   },
   {
     name: "A bot that is killed while it works answers each message once, and counts without a gap",
+    slidesOften: true,
     rooms: BOTH,
     transports: TRANSPORTS,
     async tell(world) {
@@ -44,6 +45,7 @@ export const conversation: readonly Story[] = [
   },
   {
     name: "Two processes of a bot on one store answer once, and one goes on when the other is killed",
+    slidesOften: true,
     rooms: BOTH,
     transports: TRANSPORTS,
     async tell(world) {

@@ -14,6 +14,7 @@ export function causeOf(error: unknown): unknown {
 export const deployment: readonly Story[] = [
   {
     name: "A bot that is redeployed again and again, stopped or killed, answers each message once",
+    slidesOften: true,
     rooms: BOTH,
     transports: TRANSPORTS,
     talkative: true,
