@@ -4,7 +4,7 @@
  * sends decrypted exactly once, and is no index of a ratchet used twice?
  *
  * `deno task kill [KILLS] [--store=kv|sqlite|denokv] [--wake] [--transactions] [--kit]
- * [--sliding|--turns] [--seed=NUMBER]`
+ * [--sliding] [--seed=NUMBER]`
  *
  * `deno task workers deno task kill` has it sync by two workers in turns.
  *
@@ -12,7 +12,7 @@
  * `--transactions` it is an application service; every other process of it is not started, but
  * handles each transaction with its request.
  *
- * With `--sliding` it syncs by sliding sync, with `--turns` every other process of it.
+ * With `--sliding` it syncs by sliding sync.
  *
  * With `--kit` it is a bot of the kit: people order from it in several steps, have it stream, and are
  * reminded by it. Is each step taken once, and what is due done once?
@@ -109,7 +109,7 @@ function choice(args: readonly string[]): Choice {
     seed: Number(option("seed") ?? Date.now() % 1_000_000),
     store,
     by,
-    sync: (["sliding", "turns"] as const).find((each) => args.includes(`--${each}`)),
+    sync: args.includes("--sliding") ? "sliding" : undefined,
     isKit: args.includes("--kit"),
   };
 }

@@ -43,7 +43,7 @@ export interface BotOrders {
   /** The registration of the application service that it is. */
   readonly registration?: Registration;
   /** By which sync it reads; absent: by the classic one. An application service does not sync. */
-  readonly sync?: "classic" | "sliding";
+  readonly sync?: "sliding";
   /** Whether that is started, or handles each transaction with its request. */
   readonly stays: boolean;
   /** Whether it has what was quarantined delivered again; absent: that comes again in its own time. */

@@ -58,8 +58,8 @@ export interface Way {
   readonly port?: number;
   /** What the homeserver has of the application service that it is. */
   readonly registration?: Registration;
-  /** How it syncs, if it does. Default: by the classic sync; `turns`: its processes sync by one or the other. */
-  readonly sync?: "sliding" | "turns";
+  /** How it syncs, if it does. Default: by the classic sync. */
+  readonly sync?: "sliding";
 }
 
 /** A bot's account; `asUserId` is that of an application service's user. */
@@ -96,8 +96,6 @@ export class Setup implements AsyncDisposable {
   readonly #stack: AsyncDisposableStack;
   readonly #way: Way;
   #kept = false;
-  /** How many processes were given orders. */
-  #processes = 0;
 
   private constructor(
     { server, folder, place, stack, users, rooms, plainRooms, way }: SetupParts,
@@ -184,7 +182,7 @@ export class Setup implements AsyncDisposable {
       quiet: !talks,
       port: this.#way.port,
       registration: this.#way.registration,
-      sync: this.#sync(),
+      sync: this.#way.sync,
       stays,
     };
   }
@@ -228,11 +226,6 @@ export class Setup implements AsyncDisposable {
     await this.observer.stop();
     await this.#stack.disposeAsync();
     if (!this.#kept) await Deno.remove(this.folder, { recursive: true });
-  }
-
-  #sync(): BotOrders["sync"] {
-    const { sync = "classic" } = this.#way;
-    return sync === "turns" ? (this.#processes++ % 2 === 0 ? "sliding" : "classic") : sync;
   }
 
   get #ledgerPath(): string {
