@@ -186,6 +186,8 @@ Deno.test("A command of a megabyte is looked at in no time, and answered", async
 for (
   const [pattern, why] of [
     ["", "is no name"],
+    ["!ping", '"!ping" has a prefix; write ping, and the option prefix of the bot if it is not !'],
+    ["/ping", "write ping"],
     ["a <b> c", "is neither <name> nor [name]"],
     ["a b c d", "a name has at most 3 words"],
     ["a <b...> <c>", "must be the last"],

@@ -86,6 +86,10 @@ export function parsePattern(pattern: string, options: CommandOptions<string>): 
     const parts = each.split(" ");
     const wrong = parts.find((part) => !NAME.test(part));
     if (wrong !== undefined) throw bad(pattern, `"${wrong}" is no name: 1 to 50 characters`);
+    if (/^[!/]./.test(each)) {
+      const mend = `write ${each.slice(1)}, and the option prefix of the bot if it is not !`;
+      throw bad(pattern, `"${each}" has a prefix; ${mend}`);
+    }
     if (parts.length > MAX_WORDS) throw bad(pattern, `a name has at most ${MAX_WORDS} words`);
   }
   const types: Record<string, ArgumentType> = {};
