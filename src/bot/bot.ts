@@ -141,8 +141,9 @@ export class Bot<C extends Context = Context> extends Composer<C> {
   }
 
   /**
-   * Starts the bot, and runs it until it is stopped. A bot with a password logs in first, as soon as
-   * the homeserver answers. Reminders that it missed while it was away fire now.
+   * Starts the bot, and runs it until it is stopped: what follows `await bot.start()` runs after that. To go on once
+   * it runs, do not await it, but `await bot.client.ready`. A bot with a password logs in first, as soon as the
+   * homeserver answers. Reminders that it missed while it was away fire now.
    *
    * @param options What stops the bot.
    * @returns A promise that resolves when the bot has stopped. It rejects with the reason if the bot

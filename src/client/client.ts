@@ -64,11 +64,11 @@ import type { DeviceID, UserID } from "../types/ids.ts";
  * ```
  */
 export class Client {
-  /** The transport. */
+  /** Sends the HTTP requests of all operations. */
   readonly api: HTTPAPI;
-  /** Logs what goes on. */
+  /** The client's logger. */
   readonly log: Logger;
-  /** Logs what goes on with encryption. */
+  /** The logger of what has to do with encryption. */
   readonly cryptoLog: Logger;
   /** Room state as it was committed with the latest sync. */
   readonly stateStore: StateStore;
@@ -84,7 +84,7 @@ export class Client {
   readonly sessions: SessionsAPI;
   /** Secrets of the user on the server, which only the user's key opens; needs no `encryption`. */
   readonly secretStorage: SecretStorage = lazySecretStorage(this);
-  /** Whether events notify the user, by the push rules of the account. */
+  /** Evaluates the account's push rules: whether an event notifies the user. */
   readonly pushRules: PushRuleEvaluation = lazyPushRules(this);
   readonly #basics: ClientBasics;
   readonly #life: ClientLife;
@@ -157,7 +157,7 @@ export class Client {
   }
 
   /**
-   * Takes a user ID apart.
+   * Splits a user ID into its localpart and its server name.
    *
    * @param mxid The user ID.
    * @returns The local part and the server name.
@@ -200,7 +200,7 @@ export class Client {
   }
 
   /**
-   * Changes the acting user.
+   * Sets the user ID that the client acts as.
    *
    * @param mxid The user ID.
    * @throws {ValueError} If it is no user ID.
@@ -581,8 +581,9 @@ import type { QueueOptions, SendQueue } from "./queue/queue.ts";
 export interface Client
   extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, QueueAPI, Pick<TasksAPI, "runTask"> {
   /**
-   * Syncs, and delivers events to handlers, until {@linkcode SyncerAPI.stop} is called. A sync that
-   * is running is stopped first.
+   * Syncs, and delivers events to handlers, until {@linkcode SyncerAPI.stop} is called: what follows
+   * `await client.start()` runs after that. To go on once it syncs, do not await it, but
+   * `await client.ready`. A sync that is running is stopped first.
    *
    * A sync that fails is tried again, after 5 seconds and then twice as long each time up to 320
    * seconds, or when the server says; the waits start again after a success. Only an error that no
@@ -1050,7 +1051,7 @@ export interface Client
   getState(roomId: RoomID, options?: RequestOptions): Promise<ClientStateEvent[]>;
 
   /**
-   * Looks one piece of a room's state up.
+   * Gets a state event of a room, by its type and state key.
    *
    * @param roomId The room.
    * @param eventType The type.
@@ -1087,7 +1088,7 @@ export interface Client
   ): Promise<StateEventAnswer<T, Format>>;
 
   /**
-   * Sets one piece of a room's state, in place of what was there under the same type and state key.
+   * Sends a state event, which replaces that of the same type and state key.
    * To set the same once more, as a handler does that runs again after a crash, changes nothing.
    *
    * A room that is sent `m.room.encryption` is encrypted from then on: what is sent to it meanwhile
@@ -1123,7 +1124,7 @@ export interface Client
   ): Promise<EventID>;
 
   /**
-   * Sends an event that is no state into a room.
+   * Sends a message event: any event of a room that is not state.
    *
    * The send is repeated, as the retry policy says, under one transaction ID: what arrives twice
    * counts once. A redaction is never encrypted. It is sent as it is if the homeserver takes it so in rooms of
@@ -1163,7 +1164,7 @@ export interface Client
   ): Promise<EventID>;
 
   /**
-   * Sends an event that is no state into a room.
+   * Sends a message event: any event of a room that is not state.
    *
    * The send is repeated, as the retry policy says, under one transaction ID: what arrives twice
    * counts once. A redaction is never encrypted. It is sent as it is if the homeserver takes it so in rooms of
@@ -1236,7 +1237,7 @@ export interface Client
   ): Promise<RoomMemberContent | undefined>;
 
   /**
-   * Looks private data up.
+   * Gets account data, of all rooms or of one.
    *
    * @param type The type.
    * @param options The room, and request options.
@@ -1262,7 +1263,7 @@ export interface Client
   ): Promise<ContentAs<T, "account_data">>;
 
   /**
-   * Keeps private data, in place of what was there under the same type.
+   * Sets account data, which replaces that of the same type.
    *
    * @param type The type. If the application defined it, the data is checked first.
    * @param data The data.
@@ -1354,7 +1355,7 @@ export interface Client
   getRoomTags(roomId: RoomID, options?: RequestOptions): Promise<TagContent>;
 
   /**
-   * Looks one of the tags up that the user put on a room.
+   * Gets a tag that the user put on a room.
    *
    * @param roomId The room.
    * @param tag The tag, such as `m.favourite`.
@@ -1459,7 +1460,7 @@ export interface Client
   removeRoomAlias(aliasLocalpart: string, options?: RemoveRoomAliasOptions): Promise<void>;
 
   /**
-   * Looks up where an alias leads. The alias's own server is asked, if it is another one.
+   * Gets the room ID that an alias leads to. The alias's own server is asked, if it is another one.
    *
    * @param roomAlias The alias.
    * @param options Request options.
@@ -1849,7 +1850,7 @@ export interface Client
   redact(roomId: RoomID, eventId: EventID, options?: RedactOptions): Promise<EventID>;
 
   /**
-   * Looks an event up.
+   * Gets an event.
    *
    * @param roomId The room.
    * @param eventId The event.
@@ -1907,7 +1908,7 @@ export interface Client
   ): Promise<MessagesResponse>;
 
   /**
-   * Asks whether a user is there.
+   * Gets a user's presence: whether the user is online.
    *
    * @param userId The user.
    * @param options Request options.
@@ -1947,7 +1948,7 @@ export interface Client
   setPresence(options?: SetPresenceOptions): Promise<void>;
 
   /**
-   * Looks a user's profile up.
+   * Gets a user's profile.
    *
    * @param userId The user.
    * @param options Request options.
@@ -1968,7 +1969,7 @@ export interface Client
   getProfile(userId: UserID, options?: RequestOptions): Promise<Profile>;
 
   /**
-   * Looks a user's display name up.
+   * Gets a user's display name.
    *
    * @param userId The user.
    * @param options Request options.
@@ -2008,7 +2009,7 @@ export interface Client
   setDisplayname(displayname: string | undefined, options?: SetProfileOptions): Promise<void>;
 
   /**
-   * Looks a user's avatar up.
+   * Gets the content URI of a user's avatar.
    *
    * @param userId The user.
    * @param options Request options.
@@ -2048,7 +2049,7 @@ export interface Client
   setAvatarUrl(avatarUrl: ContentURI | "" | undefined, options?: SetProfileOptions): Promise<void>;
 
   /**
-   * Looks a field of a user's profile up. Since version 1.16 of the specification there are others
+   * Gets a field of a user's profile. Since version 1.16 of the specification there are others
    * than name and avatar.
    *
    * @param userId The user.
@@ -2129,7 +2130,7 @@ export interface Client
   getPushRules(options?: RequestOptions): Promise<PushRuleset>;
 
   /**
-   * Looks a push rule up.
+   * Gets a push rule.
    *
    * @param scope `global`.
    * @param kind The kind of rule.
@@ -2214,7 +2215,7 @@ export interface Client
   ): Promise<void>;
 
   /**
-   * Asks whether a push rule is in force.
+   * Returns whether a push rule is enabled.
    *
    * @param scope `global`.
    * @param kind The kind of rule.
@@ -2267,7 +2268,7 @@ export interface Client
   ): Promise<void>;
 
   /**
-   * Asks what a push rule does when it matches.
+   * Gets the actions of a push rule.
    *
    * @param scope `global`.
    * @param kind The kind of rule.
@@ -2652,7 +2653,7 @@ export interface Client
   getDevices(options?: RequestOptions): Promise<Device[]>;
 
   /**
-   * Looks one of the user's devices up.
+   * Gets one of the user's devices.
    *
    * @param deviceId The device.
    * @param options Request options.
@@ -2764,7 +2765,7 @@ export interface Client
   createFilter(filterParams: Filter, options?: RequestOptions): Promise<FilterID>;
 
   /**
-   * Looks a filter up.
+   * Gets a filter.
    *
    * @param filterId The filter's ID.
    * @param options Request options.
@@ -2783,7 +2784,7 @@ export interface Client
   getFilter(filterId: FilterID, options?: RequestOptions): Promise<Filter>;
 
   /**
-   * Asks once what happened since a token. `Syncer` does so in a loop, and is what bots want.
+   * Sends one sync request: what has happened since a token. `Syncer` does so in a loop, and is what bots want.
    *
    * The transport never repeats this request, whatever `retry` says.
    *
@@ -2845,7 +2846,7 @@ export interface Client
   supports(feature: ServerFeature, options?: RequestOptions): Promise<boolean>;
 
   /**
-   * Asks whose the token is.
+   * Gets the user ID and the device ID that the access token belongs to.
    *
    * @param options Request options.
    * @returns The user and the device.
@@ -2863,7 +2864,7 @@ export interface Client
   whoami(options?: RequestOptions): Promise<WhoamiResponse>;
 
   /**
-   * Asks how one can log in.
+   * Lists the ways to log in that the homeserver offers.
    *
    * @param options Request options.
    * @returns The ways.
@@ -2964,7 +2965,7 @@ export interface Client
   getLoginToken(options?: AuthenticationOptions): Promise<LoginTokenResponse>;
 
   /**
-   * Sends to any number of devices, to each its own.
+   * Sends an event to devices, to each with its own content.
    *
    * @param eventType The type.
    * @param messages The contents by user and device; the device `*` means all devices
@@ -2993,7 +2994,7 @@ export interface Client
   ): Promise<void>;
 
   /**
-   * Sends to one device.
+   * Sends an event to one device.
    *
    * @param eventType The type.
    * @param userId The device's user.
@@ -3022,7 +3023,7 @@ export interface Client
   ): Promise<void>;
 
   /**
-   * Uploads content. Other users can get it only by the URI, and by the rooms that it is sent to.
+   * Uploads media: an image or another file. Other users can get it only by the URI, and by the rooms that it is sent to.
    *
    * Content is sent in parts as it is read, and never held whole; but a stream of unknown size is,
    * up to 32 MiB: say its `size` if it may be larger. The upload is one try, for a second one would
@@ -3101,7 +3102,7 @@ export interface Client
   uploadMediaTo(url: ContentURI, data: MediaData, options?: UploadMediaOptions): Promise<void>;
 
   /**
-   * Downloads content whole; if it is encrypted, decrypts it.
+   * Downloads media as bytes; if it is encrypted, decrypts it.
    *
    * @param url Where the content is; of an encrypted file what the message says of it: its `file`.
    * @param options The most to take, progress, and request options.
@@ -3192,7 +3193,7 @@ export interface Client
   ): Promise<Uint8Array<ArrayBuffer>>;
 
   /**
-   * Asks what the content repository allows.
+   * Gets the limits of the media repository, such as the largest upload.
    *
    * @param options Request options.
    * @returns The limits; those that are missing are not known.
@@ -3209,7 +3210,7 @@ export interface Client
   getMediaRepoConfig(options?: RequestOptions): Promise<MediaConfig>;
 
   /**
-   * Asks what is known of a web page. The server learns its address, so ask for no page of an
+   * Gets a preview of a web page, such as its title and its image. The server learns its address, so ask for no page of an
    * encrypted room.
    *
    * @param url The page.
@@ -3325,7 +3326,7 @@ export interface Client
   upgradeRoom(roomId: RoomID, newVersion: string, options?: UpgradeRoomOptions): Promise<RoomID>;
 
   /**
-   * Looks up what happened around an event.
+   * Gets an event, and the events before and after it.
    *
    * @param roomId The room.
    * @param eventId The event.
@@ -3380,7 +3381,7 @@ export interface Client
   ): Promise<TimestampToEventResponse>;
 
   /**
-   * Asks what someone who may join a room can know of it. Servers before version 1.15 do not know
+   * Gets the summary of a room that the user may join, such as its name and topic. Servers before version 1.15 do not know
    * this operation.
    *
    * @param roomIdOrAlias The room's ID, or an alias of it.
@@ -3482,7 +3483,7 @@ export interface Client
   searchMessages(searchTerm: string, options?: SearchMessagesOptions): Promise<RoomEventsResults>;
 
   /**
-   * Asks what the server lets the user do.
+   * Gets what the homeserver lets the user do, such as changing the password.
    *
    * @param options Request options.
    * @returns The capabilities; what is missing has the default that its documentation says.
@@ -3580,7 +3581,7 @@ export interface Client
   getThirdPartyProtocols(options?: RequestOptions): Promise<{ [protocol: string]: ThirdPartyProtocol }>;
 
   /**
-   * Looks a kind of network up.
+   * Gets a kind of network that the server has a bridge to.
    *
    * @param protocol Its name.
    * @param options Request options.
@@ -4329,7 +4330,7 @@ export interface Client
   setUserSuspended(userId: UserID, suspended: boolean, options?: RequestOptions): Promise<void>;
 
   /**
-   * Asks a domain whom to ask for help with its homeserver. What can't be a user ID, an email address or the address
+   * Gets the contacts of a homeserver's administrators, by its domain. What can't be a user ID, an email address or the address
    * of a page is left out: anybody can write there anything.
    *
    * @param options Which server, and request options.

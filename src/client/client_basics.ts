@@ -50,9 +50,9 @@ export class ClientBasics {
   readonly deadline: number;
   /** Who acts, and the way to the server. */
   readonly session: Session;
-  /** Logs what goes on. */
+  /** The client's logger. */
   readonly log: Logger;
-  /** Logs what goes on with encryption. */
+  /** The logger of what has to do with encryption. */
   readonly cryptoLog: Logger;
   readonly registry: HandlerRegistry = new HandlerRegistry();
   /** Says which rooms are known not to be encrypted. */
@@ -86,7 +86,7 @@ export class ClientBasics {
     this.blacklist = new Set(options.encryptionBlacklist ?? ["m.reaction"]);
   }
 
-  /** The transport. */
+  /** Sends the HTTP requests of all operations. */
   get http(): HTTPAPI {
     return this.session.http;
   }

@@ -1,5 +1,5 @@
 /**
- * Whether events notify the user, by the push rules of the account. Loaded with the first call.
+ * Evaluates the account's push rules: whether an event notifies the user. Loaded with the first call.
  *
  * @module
  */

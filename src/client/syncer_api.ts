@@ -51,8 +51,9 @@ export type DispatcherType<C, D extends Dispatcher = Dispatcher> = new (client: 
 /** Syncing, and handlers of events. */
 export interface SyncerAPI extends HandlersAPI {
   /**
-   * Syncs, and delivers events to handlers, until {@linkcode SyncerAPI.stop} is called. A sync that
-   * is running is stopped first.
+   * Syncs, and delivers events to handlers, until {@linkcode SyncerAPI.stop} is called: what follows
+   * `await client.start()` runs after that. To go on once it syncs, do not await it, but
+   * `await client.ready`. A sync that is running is stopped first.
    *
    * A sync that fails is tried again, after 5 seconds and then twice as long each time up to 320
    * seconds, or when the server says; the waits start again after a success. Only an error that no

@@ -13,7 +13,7 @@ import type { RoomID, TransactionID, UserID } from "../types/ids.ts";
 
 /** What {@link SynapseAdmin} asks with: a client, whose user is an administrator. */
 export interface AdministratingClient {
-  /** The transport. */
+  /** Sends the HTTP requests of all operations. */
   readonly api: HTTPAPI;
 }
 

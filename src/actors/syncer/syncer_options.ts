@@ -66,7 +66,7 @@ export interface SyncerOptions {
   readonly resume: "handled" | "committed";
   /** Measures waits. */
   readonly clock: Clock;
-  /** Logs what goes on. */
+  /** The client's logger. */
   readonly log: Logger;
 }
 

@@ -77,7 +77,7 @@ export interface SetRoomTagOptions extends RequestOptions {
  */
 export interface AccountDataAPI {
   /**
-   * Looks private data up.
+   * Gets account data, of all rooms or of one.
    *
    * @param type The type.
    * @param options The room, and request options.
@@ -103,7 +103,7 @@ export interface AccountDataAPI {
   ): Promise<ContentAs<T, "account_data">>;
 
   /**
-   * Keeps private data, in place of what was there under the same type.
+   * Sets account data, which replaces that of the same type.
    *
    * @param type The type. If the application defined it, the data is checked first.
    * @param data The data.
@@ -195,7 +195,7 @@ export interface AccountDataAPI {
   getRoomTags(roomId: RoomID, options?: RequestOptions): Promise<TagContent>;
 
   /**
-   * Looks one of the tags up that the user put on a room.
+   * Gets a tag that the user put on a room.
    *
    * @param roomId The room.
    * @param tag The tag, such as `m.favourite`.

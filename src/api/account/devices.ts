@@ -77,7 +77,7 @@ export interface DevicesAPI {
   getDevices(options?: RequestOptions): Promise<Device[]>;
 
   /**
-   * Looks one of the user's devices up.
+   * Gets one of the user's devices.
    *
    * @param deviceId The device.
    * @param options Request options.

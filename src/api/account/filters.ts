@@ -50,7 +50,7 @@ export interface FiltersAPI {
   createFilter(filterParams: Filter, options?: RequestOptions): Promise<FilterID>;
 
   /**
-   * Looks a filter up.
+   * Gets a filter.
    *
    * @param filterId The filter's ID.
    * @param options Request options.

@@ -50,7 +50,7 @@ export interface SetProfileOptions extends RequestOptions {
  */
 export interface ProfileAPI {
   /**
-   * Looks a user's profile up.
+   * Gets a user's profile.
    *
    * @param userId The user.
    * @param options Request options.
@@ -71,7 +71,7 @@ export interface ProfileAPI {
   getProfile(userId: UserID, options?: RequestOptions): Promise<Profile>;
 
   /**
-   * Looks a user's display name up.
+   * Gets a user's display name.
    *
    * @param userId The user.
    * @param options Request options.
@@ -111,7 +111,7 @@ export interface ProfileAPI {
   setDisplayname(displayname: string | undefined, options?: SetProfileOptions): Promise<void>;
 
   /**
-   * Looks a user's avatar up.
+   * Gets the content URI of a user's avatar.
    *
    * @param userId The user.
    * @param options Request options.
@@ -151,7 +151,7 @@ export interface ProfileAPI {
   setAvatarUrl(avatarUrl: ContentURI | "" | undefined, options?: SetProfileOptions): Promise<void>;
 
   /**
-   * Looks a field of a user's profile up. Since version 1.16 of the specification there are others
+   * Gets a field of a user's profile. Since version 1.16 of the specification there are others
    * than name and avatar.
    *
    * @param userId The user.
@@ -327,7 +327,7 @@ export interface SetPresenceOptions extends RequestOptions {
 /** Operations on presence. */
 export interface PresenceAPI {
   /**
-   * Asks whether a user is there.
+   * Gets a user's presence: whether the user is online.
    *
    * @param userId The user.
    * @param options Request options.

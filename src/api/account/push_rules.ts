@@ -86,7 +86,7 @@ export interface PushRulesAPI {
   getPushRules(options?: RequestOptions): Promise<PushRuleset>;
 
   /**
-   * Looks a push rule up.
+   * Gets a push rule.
    *
    * @param scope `global`.
    * @param kind The kind of rule.
@@ -171,7 +171,7 @@ export interface PushRulesAPI {
   ): Promise<void>;
 
   /**
-   * Asks whether a push rule is in force.
+   * Returns whether a push rule is enabled.
    *
    * @param scope `global`.
    * @param kind The kind of rule.
@@ -224,7 +224,7 @@ export interface PushRulesAPI {
   ): Promise<void>;
 
   /**
-   * Asks what a push rule does when it matches.
+   * Gets the actions of a push rule.
    *
    * @param scope `global`.
    * @param kind The kind of rule.

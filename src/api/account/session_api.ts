@@ -138,7 +138,7 @@ export interface SessionAPI {
   supports(feature: ServerFeature, options?: RequestOptions): Promise<boolean>;
 
   /**
-   * Asks whose the token is.
+   * Gets the user ID and the device ID that the access token belongs to.
    *
    * @param options Request options.
    * @returns The user and the device.
@@ -156,7 +156,7 @@ export interface SessionAPI {
   whoami(options?: RequestOptions): Promise<WhoamiResponse>;
 
   /**
-   * Asks how one can log in.
+   * Lists the ways to log in that the homeserver offers.
    *
    * @param options Request options.
    * @returns The ways.

@@ -56,7 +56,7 @@ export type FillMemberEventCallback = (
 
 /** The state that the operations of one client share: who acts, and what the homeserver can do. */
 export class Session {
-  /** The transport. */
+  /** Sends the HTTP requests of all operations. */
   readonly http: HTTPAPI;
   /** The acting user; empty until it is known. */
   mxid: UserID | "";
@@ -82,7 +82,7 @@ export class Session {
     this.deviceId = deviceId;
   }
 
-  /** Asks whose the token is. */
+  /** Gets the user ID and the device ID that the access token belongs to. */
   async whoami(options?: RequestOptions): Promise<WhoamiResponse> {
     return await this.http[CALL](whoami, { path: {} }, options);
   }

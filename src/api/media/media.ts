@@ -92,7 +92,7 @@ export interface GetUrlPreviewOptions extends RequestOptions {
 /** Operations on the content repository. */
 export interface MediaAPI {
   /**
-   * Uploads content. Other users can get it only by the URI, and by the rooms that it is sent to.
+   * Uploads media: an image or another file. Other users can get it only by the URI, and by the rooms that it is sent to.
    *
    * Content is sent in parts as it is read, and never held whole; but a stream of unknown size is,
    * up to 32 MiB: say its `size` if it may be larger. The upload is one try, for a second one would
@@ -171,7 +171,7 @@ export interface MediaAPI {
   uploadMediaTo(url: ContentURI, data: MediaData, options?: UploadMediaOptions): Promise<void>;
 
   /**
-   * Downloads content whole; if it is encrypted, decrypts it.
+   * Downloads media as bytes; if it is encrypted, decrypts it.
    *
    * @param url Where the content is; of an encrypted file what the message says of it: its `file`.
    * @param options The most to take, progress, and request options.
@@ -262,7 +262,7 @@ export interface MediaAPI {
   ): Promise<Uint8Array<ArrayBuffer>>;
 
   /**
-   * Asks what the content repository allows.
+   * Gets the limits of the media repository, such as the largest upload.
    *
    * @param options Request options.
    * @returns The limits; those that are missing are not known.
@@ -279,7 +279,7 @@ export interface MediaAPI {
   getMediaRepoConfig(options?: RequestOptions): Promise<MediaConfig>;
 
   /**
-   * Asks what is known of a web page. The server learns its address, so ask for no page of an
+   * Gets a preview of a web page, such as its title and its image. The server learns its address, so ask for no page of an
    * encrypted room.
    *
    * @param url The page.

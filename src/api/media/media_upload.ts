@@ -27,7 +27,7 @@ import {
   uploadBody,
 } from "../http/mod.ts";
 
-/** Uploads content. */
+/** Uploads media: an image or another file. */
 const upload: Endpoint<"/_matrix/media/v3/upload", ContentURI> = endpoint(
   "uploadMedia",
   "POST",

@@ -37,7 +37,7 @@ import { platform } from "../../base/platform/mod.ts";
 
 /** What uploads and encrypts files. */
 export interface FilePlacing extends SendingUser {
-  /** Uploads content. */
+  /** Uploads media: an image or another file. */
   readonly upload: UploadSource;
   /** Encrypts files. */
   readonly cipher: AttachmentCipher;

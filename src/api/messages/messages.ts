@@ -111,7 +111,7 @@ export interface GetMessagesOptions extends RequestOptions {
  */
 export interface MessagesAPI {
   /**
-   * Sends an event that is no state into a room.
+   * Sends a message event: any event of a room that is not state.
    *
    * The send is repeated, as the retry policy says, under one transaction ID: what arrives twice
    * counts once. A redaction is never encrypted. It is sent as it is if the homeserver takes it so in rooms of
@@ -176,7 +176,7 @@ export interface MessagesAPI {
   redact(roomId: RoomID, eventId: EventID, options?: RedactOptions): Promise<EventID>;
 
   /**
-   * Looks an event up.
+   * Gets an event.
    *
    * @param roomId The room.
    * @param eventId The event.

@@ -44,7 +44,7 @@ export type SendToDeviceOptions = TransactionOptions;
  */
 export interface ToDeviceAPI {
   /**
-   * Sends to any number of devices, to each its own.
+   * Sends an event to devices, to each with its own content.
    *
    * @param eventType The type.
    * @param messages The contents by user and device; the device `*` means all devices
@@ -73,7 +73,7 @@ export interface ToDeviceAPI {
   ): Promise<void>;
 
   /**
-   * Sends to one device.
+   * Sends an event to one device.
    *
    * @param eventType The type.
    * @param userId The device's user.

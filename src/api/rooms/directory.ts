@@ -153,7 +153,7 @@ export interface DirectoryAPI {
   removeRoomAlias(aliasLocalpart: string, options?: RemoveRoomAliasOptions): Promise<void>;
 
   /**
-   * Looks up where an alias leads. The alias's own server is asked, if it is another one.
+   * Gets the room ID that an alias leads to. The alias's own server is asked, if it is another one.
    *
    * @param roomAlias The alias.
    * @param options Request options.

@@ -114,7 +114,7 @@ export interface RoomExtrasAPI {
   upgradeRoom(roomId: RoomID, newVersion: string, options?: UpgradeRoomOptions): Promise<RoomID>;
 
   /**
-   * Looks up what happened around an event.
+   * Gets an event, and the events before and after it.
    *
    * @param roomId The room.
    * @param eventId The event.
@@ -169,7 +169,7 @@ export interface RoomExtrasAPI {
   ): Promise<TimestampToEventResponse>;
 
   /**
-   * Asks what someone who may join a room can know of it. Servers before version 1.15 do not know
+   * Gets the summary of a room that the user may join, such as its name and topic. Servers before version 1.15 do not know
    * this operation.
    *
    * @param roomIdOrAlias The room's ID, or an alias of it.

@@ -186,7 +186,7 @@ export interface RoomStateAPI {
   getState(roomId: RoomID, options?: RequestOptions): Promise<ClientStateEvent[]>;
 
   /**
-   * Looks one piece of a room's state up.
+   * Gets a state event of a room, by its type and state key.
    *
    * @param roomId The room.
    * @param eventType The type.
@@ -223,7 +223,7 @@ export interface RoomStateAPI {
   ): Promise<StateEventAnswer<T, Format>>;
 
   /**
-   * Sets one piece of a room's state, in place of what was there under the same type and state key.
+   * Sends a state event, which replaces that of the same type and state key.
    * To set the same once more, as a handler does that runs again after a crash, changes nothing.
    *
    * A room that is sent `m.room.encryption` is encrypted from then on: what is sent to it meanwhile

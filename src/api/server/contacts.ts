@@ -90,7 +90,7 @@ const policyServer = endpoint(
 /** Operations that ask domains. They follow no redirect to plain http, and send no token. */
 export interface ServerContactsAPI {
   /**
-   * Asks a domain whom to ask for help with its homeserver. What can't be a user ID, an email address or the address
+   * Gets the contacts of a homeserver's administrators, by its domain. What can't be a user ID, an email address or the address
    * of a page is left out: anybody can write there anything.
    *
    * @param options Which server, and request options.

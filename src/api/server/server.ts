@@ -133,7 +133,7 @@ const get = endpoint(
 /** The operation on capabilities. */
 export interface CapabilitiesAPI {
   /**
-   * Asks what the server lets the user do.
+   * Gets what the homeserver lets the user do, such as changing the password.
    *
    * @param options Request options.
    * @returns The capabilities; what is missing has the default that its documentation says.

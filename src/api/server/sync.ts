@@ -66,7 +66,7 @@ export interface SyncOptions extends RequestOptions {
 /** The operation that everything incoming comes from. */
 export interface SyncAPI {
   /**
-   * Asks once what happened since a token. `Syncer` does so in a loop, and is what bots want.
+   * Sends one sync request: what has happened since a token. `Syncer` does so in a loop, and is what bots want.
    *
    * The transport never repeats this request, whatever `retry` says.
    *

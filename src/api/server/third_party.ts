@@ -119,7 +119,7 @@ export interface ThirdPartyAPI {
   getThirdPartyProtocols(options?: RequestOptions): Promise<{ [protocol: string]: ThirdPartyProtocol }>;
 
   /**
-   * Looks a kind of network up.
+   * Gets a kind of network that the server has a bridge to.
    *
    * @param protocol Its name.
    * @param options Request options.

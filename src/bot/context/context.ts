@@ -800,7 +800,7 @@ export interface Context<E extends MatrixEvent = MatrixEvent, Arguments = unknow
   step<Result>(work: () => Result | Promise<Result>): Promise<Result>;
 
   /**
-   * Locks a session for this handler, and returns its state to be changed. No other handler has it
+   * Gets the state of a session, to read and to change, and locks it for this handler. No other handler has it
    * until this one has ended. Then the changes are committed together with the record that the event
    * was handled. A handler that asks a question releases its sessions: take them again after the answer.
    *
