@@ -362,7 +362,6 @@ export type {
 } from "./src/types/content/file_info.ts";
 export type * from "./src/types/api/public_rooms.ts";
 export type * from "./src/types/content/account_data_content.ts";
-export type * from "./src/types/content/call_content.ts";
 export type {
   ContentAccepted,
   ContentIssue,

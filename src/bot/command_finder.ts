@@ -209,7 +209,6 @@ function builtIn(name: string, usage: string, description: string): Command {
       minPowerLevel: -Infinity,
       isEncryptedOnly: false,
       isHidden: false,
-      isBuiltIn: true,
     },
   };
 }
@@ -223,6 +222,11 @@ const UNKNOWN = builtIn("unknown", "", "");
 
 /** Stands for a command that came in clear, and is taken only encrypted. */
 const IN_CLEAR = builtIn("in clear", "", "");
+
+/** Returns whether a command is one of these. */
+export function isBuiltIn(command: Command): boolean {
+  return [HELP, CANCEL, UNKNOWN, IN_CLEAR].includes(command);
+}
 
 /** Answers one of these: what is left to say of `cancel` when nothing was cancelled. */
 export async function answerBuiltIn(

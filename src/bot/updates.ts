@@ -12,7 +12,7 @@ import { type EventType, type MatrixEvent, type RoomID, SyncStream } from "../..
 import type { Kit } from "./kit.ts";
 import { platform } from "../base/platform/mod.ts";
 import { REGISTERED } from "../base/tracing.ts";
-import { answerBuiltIn, CANCEL, CommandFinder } from "./command_finder.ts";
+import { answerBuiltIn, CANCEL, CommandFinder, isBuiltIn } from "./command_finder.ts";
 import { hiddenNames } from "./commands/commands.ts";
 import { type Composer, HEARS_EDITS } from "./composer.ts";
 import type { Next } from "./middleware.ts";
@@ -176,7 +176,7 @@ export class Updates {
       unawaited: (error) => this.#failedUnawaited(error, { run, update, found }),
     });
     if (found === undefined) return this.#middleware(c, NOTHING);
-    if (found.command.isBuiltIn !== true) {
+    if (!isBuiltIn(found.command)) {
       return this.#middleware(c, NOTHING).then(
         () => this.#noteReached(found),
         (error) => this.#commandFailed(error, c, { run, update, found }),

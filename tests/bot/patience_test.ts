@@ -2,7 +2,7 @@ import { assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { ValueError } from "@greenroom/matrix";
 import { TestClock } from "@greenroom/matrix/testing";
 import { systemClock } from "../../src/base/clock.ts";
-import { InviteLimiter, RateLimiter } from "../../src/bot/policy/limits.ts";
+import { InviteLimiter, RateLimiter } from "../../src/bot/policy/policy.ts";
 import { Patience, RunTime } from "../../src/bot/run/mod.ts";
 
 const newTime = (): RunTime => new RunTime(new AbortController().signal);

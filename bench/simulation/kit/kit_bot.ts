@@ -17,7 +17,7 @@ import {
 } from "@greenroom/matrix/bot";
 import type { RoomID, RoomMessageContent, SendOptions } from "@greenroom/matrix/types";
 import { isCutOff } from "../../../src/bot/run/mod.ts";
-import { nextJoin } from "../../../src/bot/policy/invitations.ts";
+import { nextJoin } from "../../../src/bot/policy/policy.ts";
 import { describe } from "../../kill/answering.ts";
 import type { Chance } from "../core/chance.ts";
 import type { Device } from "../world/device.ts";

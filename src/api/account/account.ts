@@ -14,8 +14,7 @@ import { ValueError } from "../../errors/matrix_error.ts";
 import { ExclusiveError } from "../../errors/errcodes.ts";
 import type { Open, ThirdPartyMedium } from "../../types/enums.ts";
 import type { DeviceID } from "../../types/ids.ts";
-import { endLogin, type NewSession, storeLogin } from "./store_login.ts";
-import { authenticated, type AuthenticationOptions } from "./uia.ts";
+import { authenticated, type AuthenticationOptions, endLogin, type NewSession, storeLogin } from "./uia.ts";
 
 export { type FiltersAPI, filtersAPI } from "./filters.ts";
 export { type LoginOptions, type LogoutOptions, type SessionAPI, sessionAPI } from "./session_api.ts";
@@ -44,6 +43,7 @@ export {
   type Authentication,
   type AuthenticationOptions,
   checkAuthentication,
+  type NewSession,
   type StageHandler,
   type StageRequest,
   type UiaAPI,
@@ -95,7 +95,6 @@ export {
   type UnbindThirdPartyIDOptions,
 } from "./third_party_ids.ts";
 export { type PushRulesAPI, pushRulesAPI, type SetPushRuleOptions } from "./push_rules.ts";
-export type { NewSession } from "./store_login.ts";
 export {
   type InvitePermissions,
   type InvitePermissionsAPI,

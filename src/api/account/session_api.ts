@@ -32,8 +32,16 @@ import type {
 import { LoginType, type Open } from "../../types/enums.ts";
 import type { DeviceID, UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
-import { accountPage, endLogin, followLogin, otherLogin, storeLogin, throwExplained } from "./store_login.ts";
-import { authenticated, type AuthenticationOptions } from "./uia.ts";
+import {
+  accountPage,
+  authenticated,
+  type AuthenticationOptions,
+  endLogin,
+  followLogin,
+  otherLogin,
+  storeLogin,
+  throwExplained,
+} from "./uia.ts";
 
 const LOGIN = "/_matrix/client/v3/login";
 const loginResponse = fields<LoginResponse>({

@@ -48,8 +48,6 @@ export interface Command {
   readonly isEncryptedOnly: boolean;
   /** Whether help leaves out the command. */
   readonly isHidden: boolean;
-  /** Whether it is one that every bot has. Default: false. */
-  readonly isBuiltIn?: boolean;
 }
 
 const OPTIONS: OptionNames<CommandOptions<string>> = {

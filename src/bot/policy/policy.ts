@@ -1,224 +1,284 @@
 /**
- * Whom a bot hears, and who its admins are.
+ * Whom a bot hears, and who its admins are (`access.ts`); and invitations that a bot accepts: each is tried until the bot has joined, it was refused for good, or the
+ * invitation was withdrawn.
  *
  * @module
  */
 
-import { type Client, encryptionOf, ValueError } from "../../../mod.ts";
-import type { EncryptionInfo, MatrixEvent, MemberEvent, RoomID, SenderInfo, UserID } from "../../../types.ts";
-import { checkOptions } from "../../errors/known_names.ts";
-import { type Glob, readGlob } from "../text/mod.ts";
+import { BadStateError } from "../../../errors.ts";
+import {
+  type Client,
+  defineSession,
+  type HandlerContext,
+  MatrixRequestError,
+  type RequestOptions,
+  type SessionChange,
+  type SessionDefinition,
+} from "../../../mod.ts";
+import type { RoomID, UserID } from "../../../types.ts";
+import { type Accepted, isPassing, type Timers } from "../timers/timers.ts";
+import { type InviteLimit, InviteLimiter } from "./access.ts";
 
-export { type Invitation, Invitations, type Inviter, joinLate, JoinQueue } from "./invitations.ts";
-export { type InviteLimit, InviteLimiter, type RateLimit, RateLimiter } from "./limits.ts";
+export {
+  Access,
+  type AccessOptions,
+  type Admins,
+  type AutoJoin,
+  type InviteLimit,
+  InviteLimiter,
+  isSendersWord,
+  type RateLimit,
+  RateLimiter,
+  reportUnread,
+} from "./access.ts";
 
-/** Who is an admin of a bot: users, or who has a power level in the room that it is about. */
-export type Admins = readonly UserID[] | {
-  /** The power level, at least: 50 is a moderator's in most rooms, 100 an administrator's. */
-  readonly powerLevel: number;
-};
+/** An invitation into a room. */
+export type Invitation = Accepted["event"];
 
-/** The users and rooms to which a bot listens. */
-export interface AccessOptions {
-  /**
-   * Only these users are heard: user IDs, in which `*` stands for any text and `?` for any
-   * character, like `@*:example.org`. Default: everybody.
-   */
-  allow?: readonly string[];
-  /** These users are not heard, even if `allow` lists them. Default: none. */
-  deny?: readonly string[];
-  /** Only in these rooms does it hear. Default: in all. */
-  rooms?: readonly RoomID[];
-  /**
-   * Who its admins are, for commands with `access: "admins"`. A power level is what the homeserver says it is:
-   * against that, and for commands that reach beyond their room, list user IDs. Default: nobody.
-   */
-  admins?: Admins;
-  /**
-   * Whether it hears only what comes encrypted: messages, reactions, votes, in any room. What comes
-   * in clear may be the homeserver's, or of somebody who has stolen a token, and is ignored; the
-   * bot asks nothing where nothing is encrypted. What no client encrypts is heard as ever: state,
-   * members, invitations, redactions. For some commands alone: {@linkcode
-   * CommandOptions.encryptedOnly}. Default: false.
-   */
-  encryptedOnly?: boolean;
-}
-
-/** Whose invitations are accepted: `true` those of all who are heard, a list those of its users and patterns. */
-export type AutoJoin = boolean | readonly string[] | ((invite: MemberEvent) => boolean | Promise<boolean>);
-
-/** What user IDs can match: one as it is, or with `*` and `?`. */
-const PATTERN = /^(?:@[^:*?]*:.+|@[^*?\n]*[*?].*|[*?].*)$/;
-
-/** Says who may do what. */
-export class Access {
+/** Accepts invitations. */
+export class Invitations {
+  readonly inviters: Inviters;
   readonly #client: Client;
-  readonly #options: AccessOptions;
-  readonly #allow: readonly Glob[] | undefined;
-  readonly #deny: readonly Glob[];
-  readonly #autoJoin: boolean | readonly Glob[] | Extract<AutoJoin, (invite: MemberEvent) => unknown>;
+  readonly #timers: Timers;
+  readonly #limiter: InviteLimiter | undefined;
+  readonly #joins = new JoinQueue();
+  /** What ends the joins under way. */
+  readonly #joining = new Map<RoomID, AbortController>();
 
   /**
-   * @param client Knows the rooms.
-   * @param options Whom it hears.
-   * @throws {ValueError} If a pattern or the admins can't be used.
+   * @param client Joins.
+   * @param timers Try again.
+   * @param limit How many are taken; `false`: all.
+   * @throws {ValueError} If the limit lets none through.
    */
-  constructor(client: Client, options: AccessOptions & { readonly autoJoin?: AutoJoin }) {
+  constructor(client: Client, timers: Timers, limit: Partial<InviteLimit> | false | undefined) {
     this.#client = client;
-    this.#options = options;
-    this.#allow = options.allow && globsOf("allow", options.allow);
-    this.#deny = globsOf("deny", options.deny ?? []);
-    const { autoJoin = true } = options;
-    const isList = typeof autoJoin !== "boolean" && typeof autoJoin !== "function";
-    this.#autoJoin = isList ? globsOf("autoJoin", autoJoin) : autoJoin;
-    checkAdmins(options.admins ?? []);
-    for (const room of options.rooms ?? []) {
-      if (typeof room !== "string" || !room.startsWith("!")) {
-        throw new ValueError(`Cannot make a bot: rooms has ${shown(room)}, which is no room ID like "!…"`);
-      }
+    this.#timers = timers;
+    this.#limiter = limit === false ? undefined : new InviteLimiter(limit);
+    this.inviters = new Inviters(client);
+  }
+
+  /** Returns the turn of a user's next invitation; undefined: never, and the log says so. */
+  turnOf(user: UserID): number | undefined {
+    const [client, limiter] = [this.#client, this.#limiter];
+    const now = client.api.clock.now();
+    if (limiter === undefined) return now;
+    const turn = limiter.take(user, now);
+    if (turn === undefined && limiter.tells(user, now)) {
+      client.log.warn("Ignores invitations of a user: more wait than inviteLimit lets in", { user });
     }
+    return turn;
   }
 
-  /** Returns whether a user is heard in a room. */
-  hears(userId: string, room: RoomID): boolean {
-    if (this.#options.rooms?.includes(room) === false) return false;
-    if (this.#deny.some((pattern) => pattern.matches(userId))) return false;
-    return this.#allow === undefined || this.#allow.some((pattern) => pattern.matches(userId));
+  /**
+   * Accepts an invitation. If that is not possible yet, it is tried again later.
+   *
+   * @param turn When it has its turn, in milliseconds since the epoch.
+   * @returns Whether the bot has joined.
+   * @throws {MatrixRequestError} If it is refused for good.
+   */
+  async accept(event: Invitation, turn: number, context: HandlerContext): Promise<boolean> {
+    const at = this.#client.api.clock.now();
+    context.updateSession(...this.inviters.note(event.room_id, { by: event.sender, at }));
+    if (turn > at) this.#later({ event, at }, turn, context);
+    else if (await this.#join({ event, at }, context)) return true;
+    await context.settle();
+    this.#timers.wake();
+    return false;
   }
 
-  /** Returns whether it hears an event as far as that depends on how it came: encrypted, or in clear. */
-  hearsAsSent(type: string, event: MatrixEvent): boolean {
-    if (this.#options.encryptedOnly !== true || "state_key" in event || type === "m.room.redaction") {
+  /**
+   * Accepts an invitation that was to be tried again.
+   *
+   * @returns Whether the bot has joined.
+   * @throws {MatrixRequestError} If it is refused for good.
+   */
+  async again(accepted: Accepted, context: HandlerContext): Promise<boolean> {
+    const inviter = await this.inviters.of(accepted.event.room_id);
+    if (inviter?.at !== accepted.at) return false; // it was withdrawn, or another came
+    return await this.#join(accepted, context, { maxRetries: 0 });
+  }
+
+  /** Accepts an invitation in its turn, and waits for it. */
+  async acceptNow(room: RoomID, inviter: UserID, signal: AbortSignal): Promise<void> {
+    await this.#joins.run(inviter, () => joinLate(this.#client, room, { signal }));
+  }
+
+  /** The bot is not invited any more. */
+  withdrawn(room: RoomID): void {
+    this.#joining.get(room)?.abort();
+  }
+
+  async #join(
+    { event, at }: Accepted,
+    context: HandlerContext,
+    options: { readonly maxRetries?: number } = {},
+  ): Promise<boolean> {
+    const client = this.#client;
+    const { room_id: room, sender } = event;
+    const ending = new AbortController();
+    this.withdrawn(room); // what an older one has begun
+    this.#joining.set(room, ending);
+    try {
+      await this.#joins.run(sender, () => client.joinRoom(room, { ...options, signal: ending.signal }));
       return true;
+    } catch (error) {
+      const isLatest = this.#joining.get(room) === ending;
+      if (isLatest && ending.signal.aborted) context.updateSession(...this.inviters.forget(room));
+      if (ending.signal.aborted) return false;
+      const now = client.api.clock.now();
+      const wait = nextJoin(error, now - at);
+      if (wait === undefined) throw error;
+      client.log.info("An invitation can't be accepted yet, and is tried again", { room, wait, error });
+      this.#later({ event, at }, now + wait, context);
+      return false;
+    } finally {
+      if (this.#joining.get(room) === ending) this.#joining.delete(room);
     }
-    return isSendersWord({ event, encryption: encryptionOf(event) });
   }
 
-  /** Returns whether an invitation is accepted without a function of the bot. */
-  async accepts(invite: MemberEvent): Promise<boolean> {
-    const joins = this.#autoJoin;
-    if (typeof joins === "function") return await joins(invite);
-    return typeof joins === "boolean" ? joins : joins.some((pattern) => pattern.matches(invite.sender));
-  }
-
-  async isAdmin(userId: UserID, room: RoomID): Promise<boolean> {
-    const { admins = [] } = this.#options;
-    return "powerLevel" in admins
-      ? await this.hasPowerLevel(userId, room, admins.powerLevel)
-      : admins.includes(userId);
-  }
-
-  async hasPowerLevel(userId: UserID, room: RoomID, least: number): Promise<boolean> {
-    if (least === -Infinity) return true;
-    const { stateStore } = this.#client;
-    // What an application service is sent begins when it comes into a room; the levels are older.
-    if (await stateStore.getPowerLevels(room) === undefined) await this.#client.getState(room);
-    return (await stateStore.getPowerLevel(room, userId) ?? -Infinity) >= least;
+  #later({ event, at }: Accepted, due: number, context: HandlerContext): void {
+    const kept = { ...event, unsigned: undefined };
+    const timer = { kind: "join", invitation: { event: kept, at } } as const;
+    this.#timers.add(context, due, timer, `join ${event.room_id}`);
   }
 }
 
-function checkAdmins(admins: Admins): void {
-  if (typeof admins === "object" && "powerLevel" in admins) {
-    checkOptions(admins, { powerLevel: true }, "make a bot", "admins.");
-    if (Number.isInteger(admins.powerLevel)) return;
-    throw new ValueError("Cannot make a bot: admins.powerLevel must be a whole number");
-  }
-  if (!Array.isArray(admins)) {
-    throw new ValueError(
-      `Cannot make a bot: admins is ${shown(admins)}; give a list of user IDs, or a power level`,
-    );
-  }
-  for (const each of admins) {
-    if (typeof each === "string" && /^@[^:]*:./.test(each)) continue;
-    throw new ValueError(
-      `Cannot make a bot: admins has ${shown(each)}, which is no user ID like "@alice:example.org"`,
-    );
-  }
+/** Who has invited a bot, and when. */
+export interface Inviter {
+  /** The user who invited. */
+  readonly by: UserID;
+  /** When the invitation was handled, in milliseconds since the epoch. */
+  readonly at: number;
 }
 
-function shown(value: unknown): string {
-  return typeof value === "string" ? JSON.stringify(value) : `a value of type ${typeof value}`;
-}
+const INVITERS = defineSession<{ inviter: Inviter | undefined }>({
+  name: "bot.inviters",
+  per: "room",
+  initial: () => ({ inviter: undefined }),
+});
 
-/** Patterns of user IDs. */
-function globsOf(option: string, patterns: readonly string[]): readonly Glob[] {
-  if (!Array.isArray(patterns)) {
-    throw new ValueError(`Cannot make a bot: ${option} is ${shown(patterns)}; give a list of user IDs`);
+/** A change of a session, as `updateSession()` takes it. */
+type Update = [
+  SessionDefinition<{ inviter: Inviter | undefined }>,
+  RoomID,
+  SessionChange<{ inviter: Inviter | undefined }>,
+];
+
+/** Remembers who has invited. */
+class Inviters {
+  readonly #client: Client;
+
+  /** @param client Keeps it. */
+  constructor(client: Client) {
+    this.#client = client;
   }
-  return patterns.map((each) => {
-    if (typeof each === "string" && each.length <= 255 && PATTERN.test(each)) return readGlob(each);
-    throw new ValueError(
-      `Cannot make a bot: ${option} has ${
-        shown(each)
-      }, which is no user ID, nor a pattern like "@*:example.org"`,
-    );
-  });
-}
 
-/** An event, and how it was encrypted; undefined: it was not. */
-interface Received {
-  readonly event: Pick<MatrixEvent, "type">;
-  readonly encryption: SenderInfo & Partial<Pick<EncryptionInfo, "relation">> | undefined;
+  /** Returns who has invited into a room; undefined: nobody, as far as is known. */
+  async of(room: RoomID): Promise<Inviter | undefined> {
+    return (await this.#client.sessions.read(INVITERS, room))?.inviter;
+  }
+
+  /** Notes who has invited. */
+  note(room: RoomID, inviter: Inviter): Update {
+    return [INVITERS, room, () => ({ inviter })];
+  }
+
+  /** Forgets who has invited into a room that the bot has left. */
+  forget(room: RoomID): Update {
+    return [INVITERS, room, () => null];
+  }
 }
 
 /**
- * Returns whether nobody but its sender's device can have written an event: it was encrypted. Of a reaction
- * that includes what it is to, and with what, which stands in the relation.
+ * How long a refusal may come from a server that has not heard yet of the invitation, or of the room: over
+ * federation it takes seconds, at times minutes.
  */
-export function isSendersWord({ event, encryption }: Received): boolean {
-  if (encryption === undefined) return false;
-  return event.type !== "m.reaction" || encryption.relation === "encrypted";
-}
-
-const UNREADABLE = "An encrypted message can't be read, and is not answered unless its key comes";
-const UNTRUSTED = "An encrypted message is not answered unless the device that sent it comes to be trusted";
-/**
- * How long a message may wait to be read, in milliseconds: its key, or the look-up of its sender, may
- * be on its way.
- */
-const PATIENCE = 15_000;
-const CLEAR = "A message in clear is not answered in an encrypted room";
-const HEAR_CLEAR = 'have it sent encrypted; encryption.unencrypted "deliver" hears what is not';
-/** How many senders and reasons are remembered, beyond which they are said again; and how many messages wait. */
-const MAX_SAID = 1_000;
+const HEARS_LATE = 300_000;
+/** How long it is tried while the homeserver is away, or has too much to do, in milliseconds. */
+const AWAY = 30 * 86_400_000;
+/** The longest time between two tries, in milliseconds. */
+const LONGEST = 3_600_000;
 
 /**
- * Has encrypted messages that can't be read logged, and those that should be encrypted, once for each sender
- * and reason.
+ * Returns the time of the next try to join a room.
  *
- * @param client The bot's client.
- * @param access Whom the bot hears: nobody misses an answer to others.
- * @param signal Signals that the bot ends: what is unread by then is said.
+ * @param error Why it failed.
+ * @param tried For how long it has been tried, in milliseconds.
+ * @returns After how long, in milliseconds; undefined: it is refused for good.
  */
-export function reportUnread(client: Client, access: Access, signal: AbortSignal): void {
-  const said = new Set<string>();
-  let waiting = 0;
-  const tell = (what: string, message: string, data: Readonly<Record<string, unknown>>): void => {
-    if (said.has(what)) return;
-    if (said.size >= MAX_SAID) said.clear();
-    said.add(what);
-    client.log.warn(message, data);
-  };
-  client.addEventHandler("UNENCRYPTED", ({ event: { sender, room_id: room } }) => {
-    if (!access.hears(sender, room)) return;
-    tell(`${sender} in clear`, CLEAR, { sender, room, mend: HEAR_CLEAR });
-  }, { name: "bot-clear" });
-  client.addEventHandler("UNDECRYPTABLE", ({ event, reason, code }) => {
-    const { sender } = event;
-    const { room_id: room } = event as typeof event & { room_id: RoomID };
-    const what = `${sender} ${code}`;
-    if (said.has(what) || !access.hears(sender, room)) return;
-    const then = client.crypto; // another takes its place if another process has had the device
-    const say = () => {
-      const isRead = [then, client.crypto].some((each) => each?.wasRecovered(event) === true);
-      if (!isRead) tell(what, code === "UNTRUSTED" ? UNTRUSTED : UNREADABLE, { sender, room, error: reason });
-    };
-    if (waiting >= MAX_SAID) return say();
-    waiting++;
-    // Not awaited: a handler that waits would hold up what comes after it.
-    client.api.clock.delay(PATIENCE, { signal }).catch(() => {}).then(() => {
-      waiting--;
-      say();
+export function nextJoin(error: unknown, tried: number): number | undefined {
+  const refused = error instanceof MatrixRequestError ? error : undefined;
+  if (isPassing(error) && tried < AWAY) {
+    return Math.min(Math.max(refused?.retryAfter ?? tried / 2, 5_000), LONGEST);
+  }
+  const mayHearLate = (refused?.status === 403 || refused?.status === 404) &&
+    !(refused instanceof BadStateError) && tried < HEARS_LATE;
+  return mayHearLate ? Math.max(1_000, tried / 2) : undefined;
+}
+
+/** Joins a room, also where its server hears of that late. */
+export async function joinLate(
+  client: Pick<Client, "joinRoom" | "api">,
+  room: RoomID,
+  options: RequestOptions & { readonly servers?: readonly string[] },
+): Promise<void> {
+  const { clock } = client.api;
+  const began = clock.now();
+  for (;;) {
+    try {
+      await client.joinRoom(room, options);
+      return;
+    } catch (error) {
+      // What passes was waited for already.
+      const wait = isPassing(error) ? undefined : nextJoin(error, clock.now() - began);
+      if (wait === undefined) throw error;
+      await clock.delay(wait, { signal: options.signal });
+    }
+  }
+}
+
+/** How many go on at a time: a join over federation may take minutes, as its server likes. */
+const AT_ONCE = 50;
+/** How many of them for one inviter, so that nobody's slow server has the others wait. */
+const OF_ONE = 2;
+
+/** A join that waits. */
+interface Waiting {
+  readonly inviter: string;
+  readonly begin: () => void;
+}
+
+/** Has joins wait for each other: those of one inviter begin in their order. */
+export class JoinQueue {
+  readonly #waiting: Waiting[] = [];
+  /** The inviters of those that go on. */
+  readonly #running: string[] = [];
+
+  /** Joins, when it is its turn. */
+  async run<Result>(inviter: string, join: () => Promise<Result>): Promise<Result> {
+    await new Promise<void>((begin) => {
+      this.#waiting.push({ inviter, begin });
+      this.#next();
     });
-  }, { name: "bot-unread" });
+    try {
+      return await join();
+    } finally {
+      this.#running.splice(this.#running.indexOf(inviter), 1);
+      this.#next();
+    }
+  }
+
+  #next(): void {
+    for (let at = 0; at < this.#waiting.length && this.#running.length < AT_ONCE;) {
+      const { inviter, begin } = this.#waiting[at] as Waiting; // there is one
+      if (this.#running.filter((each) => each === inviter).length >= OF_ONE) {
+        at++;
+        continue;
+      }
+      this.#waiting.splice(at, 1);
+      this.#running.push(inviter);
+      begin();
+    }
+  }
 }

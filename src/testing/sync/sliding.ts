@@ -1,6 +1,6 @@
 /**
  * Simplified sliding sync: of each room in a window what the classic sync says, since the room was shown last on
- * the connection. `sliding_routes.ts` has the requests for it.
+ * the connection. `sync.ts` has the requests for it.
  *
  * @see {@link https://github.com/matrix-org/matrix-spec-proposals/pull/4186 | Proposal 4186}
  * @module

@@ -2,19 +2,162 @@
  * `GET /sync`.
  *
  * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3sync | GET /sync}
+ *
+ * The requests for sliding sync, in the spelling that Synapse has, and in the one that was merged into the
+ * proposals.
+ *
+ * @see {@link https://github.com/matrix-org/matrix-spec-proposals/pull/4186 | Proposal 4186}
+ *
  * @module
  */
 
-import type { JsonObject } from "../../types/json.ts";
+import type { RoomID } from "../../types/ids.ts";
+import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import { type AuthedRequest, type Route, route } from "../http/http.ts";
 import { type Answer, Failure, invalidParam, refused } from "../json/json.ts";
-import { parseFilterJson, SyncFilter } from "../rooms/mod.ts";
+import { membershipOf, parseFilterJson, SyncFilter } from "../rooms/mod.ts";
 import { PRESENCE_STATES, setPresence } from "../server/mod.ts";
-import { slidingRoutes } from "./sliding_routes.ts";
+import type { User } from "../users/mod.ts";
+import { slide } from "./sliding.ts";
 import { acknowledge, answerOf } from "./sync_answer.ts";
 import { parseToken, type SyncJob } from "./sync_job.ts";
 
 export { deviceListsSince, pageToken, parseToken } from "./sync_job.ts";
+
+const FEATURE = "org.matrix.simplified_msc3575";
+/** The merged spelling: its positions are tokens for other requests, too. */
+const MERGED = `${FEATURE}.stable`;
+/** What was left to other proposals. */
+const EXTENSIONS = {
+  to_device: "org.matrix.msc4538",
+  e2ee: "org.matrix.msc4543",
+  account_data: "org.matrix.msc4548",
+  receipts: "org.matrix.msc4551",
+  typing: "org.matrix.msc4508",
+} as const;
+/** The routes of this file. */
+const slidingRoutes: readonly Route[] = [
+  route("POST", `unstable/${FEATURE}/sync`, unstable),
+  route("POST", "v4/sync", merged),
+];
+
+/** As Synapse has it. */
+async function unstable(request: AuthedRequest): Promise<Answer> {
+  checkFeature(request, FEATURE);
+  const { json } = request;
+  const { pos, lists, rooms, extensions } = await slide(request, {
+    pos: request.query("pos"),
+    timeout: request.queryInteger("timeout") ?? 0,
+    connection: String(json.conn_id ?? ""),
+    lists: Object.entries(objectOf(json.lists)).map(([name, list]) => {
+      const { ranges, timeline_limit: limit } = objectOf(list);
+      return { name, limit: Number(limit ?? 0), ranges: Array.isArray(ranges) ? ranges.filter(isRange) : [] };
+    }),
+    extensions: objectOf(json.extensions),
+  });
+  const { number, at } = pos;
+  return { pos: `${number}/${at}`, lists, rooms, extensions };
+}
+
+/** As it was merged. */
+async function merged(request: AuthedRequest): Promise<Answer> {
+  checkFeature(request, MERGED);
+  const { json, server, user } = request;
+  const { pos: place, timeout, conn_id, set_presence: presence = "online" } = json;
+  if (!PRESENCE_STATES.includes(presence as string)) throw invalidParam("set_presence is not valid");
+  if (presence !== "offline" && user.presence?.state !== presence) {
+    setPresence(server, user, presence as string, user.presence?.message);
+  }
+  const names = extensionNames(server.settings.unstableFeatures);
+  const wanted = objectOf(json.extensions);
+  const known = [...names].map(([name, sent]) => [name, objectOf(wanted[sent])] as const);
+  if (known.some(([, { limit = 1 }]) => !Number.isSafeInteger(limit) || Number(limit) < 1)) {
+    throw invalidParam("'limit' is not a positive integer");
+  }
+  const [, at, number] = typeof place === "string" ? /^(.*)~(\d+)$/.exec(place) ?? [] : [];
+  const { pos, lists, rooms, extensions, hasNewKeys } = await slide(request, {
+    pos: typeof place === "string" ? `${number}/${at}` : undefined,
+    timeout: Number(timeout ?? 0),
+    connection: String(conn_id ?? ""),
+    lists: Object.entries(objectOf(json.lists)).map(([name, list]) => {
+      const { range = [0, Infinity], timeline_limit: limit } = objectOf(list);
+      return { name, limit: Number(limit), ranges: [range].filter(isRange) };
+    }),
+    extensions: Object.fromEntries(known),
+  });
+  const counts = Object.entries(lists).map(([name, list]) => [name, { count: objectOf(list).count }]);
+  const shown = Object.entries(rooms).map(([id, room]) => [id, mergedRoom(user, id, objectOf(room))]);
+  const beside = Object.entries(extensions).flatMap(([name, part]) => {
+    const merged = mergedPart(user, name, objectOf(part), hasNewKeys);
+    return merged === undefined ? [] : [[names.get(name), merged]];
+  });
+  return {
+    pos: `${pos.at}~${pos.number}`,
+    lists: Object.fromEntries(counts),
+    rooms: Object.fromEntries(shown),
+    extensions: Object.fromEntries(beside),
+  };
+}
+
+function mergedRoom(
+  { memberships }: User,
+  id: string,
+  { timeline, invite_state: stripped, ...others }: JsonObject,
+): JsonObject {
+  return {
+    ...others,
+    membership: membershipOf(memberships.get(id as RoomID)),
+    ...(timeline !== undefined && { timeline_events: timeline }),
+    ...(stripped !== undefined && { stripped_state: stripped }),
+  };
+}
+
+/** A part beside rooms; undefined: nothing has changed. Of receipts and typing it has only what is in the events. */
+function mergedPart(
+  { memberships }: User,
+  name: string,
+  part: JsonObject,
+  hasNewKeys: boolean,
+): JsonObject | undefined {
+  if (name === "e2ee") return hasNewKeys || part.device_lists !== undefined ? part : undefined;
+  if (name === "to_device") return isEmpty(part.events) ? undefined : part;
+  if (name === "account_data") return isEmpty(part.global) && isEmpty(part.rooms) ? undefined : part;
+  const rooms = Object.entries(objectOf(part.rooms))
+    .filter(([id]) => membershipOf(memberships.get(id as RoomID)) === "join")
+    .map(([id, event]) => [id, objectOf(event).content]);
+  return rooms.length === 0 ? undefined : { rooms: Object.fromEntries(rooms) };
+}
+
+function isEmpty(part: unknown): boolean {
+  return Object.keys(part ?? {}).length === 0;
+}
+
+/** How the server calls the extensions that it has. */
+function extensionNames(features: Readonly<Record<string, boolean>>): ReadonlyMap<string, string> {
+  return new Map(
+    Object.entries(EXTENSIONS).flatMap(([name, proposal]) =>
+      features[`${proposal}.stable`] === true
+        ? [[name, name]]
+        : features[proposal] === true
+        ? [[name, `${proposal}.${name}`]]
+        : []
+    ),
+  );
+}
+
+function checkFeature({ server }: AuthedRequest, feature: string): void {
+  if (server.settings.unstableFeatures[feature] !== true) {
+    throw new Failure(404, "M_UNRECOGNIZED", "Unrecognized request");
+  }
+}
+
+function isRange(range: unknown): range is [number, number] {
+  return Array.isArray(range) && range.length === 2 && range.every((end) => end >= 0);
+}
+
+function objectOf(value: unknown): JsonObject {
+  return isJsonObject(value) ? value : {};
+}
 
 /** The routes of this file. */
 export const syncRoutes: readonly Route[] = [route("GET", "v3/sync", sync), ...slidingRoutes];

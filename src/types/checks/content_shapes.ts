@@ -18,7 +18,7 @@ import type {
   SessionDescription,
   StreamMetadata,
   StreamMetadataById,
-} from "../content/call_content.ts";
+} from "../content/message_content.ts";
 import type {
   AccountDataContents,
   EphemeralContents,

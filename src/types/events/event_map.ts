@@ -44,7 +44,11 @@ import type {
   CallRejectContent,
   CallSelectAnswerContent,
   CallStreamMetadataChangedContent,
-} from "../content/call_content.ts";
+  ReactionContent,
+  RoomMessageContent,
+  RoomRedactionContent,
+  StickerContent,
+} from "../content/message_content.ts";
 import type {
   OlmEncryptedContent,
   RoomEncryptedContent,
@@ -92,12 +96,6 @@ import type {
   SpaceChildContent,
   SpaceParentContent,
 } from "../content/room_state_content.ts";
-import type {
-  ReactionContent,
-  RoomMessageContent,
-  RoomRedactionContent,
-  StickerContent,
-} from "../content/message_content.ts";
 
 /** Contents of state events, by type. */
 export interface StateContents {

@@ -3,8 +3,7 @@ import { NetworkError } from "@greenroom/matrix";
 import type { Client } from "@greenroom/matrix";
 import { BadStateError, MatrixRequestError } from "@greenroom/matrix/errors";
 import type { RoomID } from "@greenroom/matrix/types";
-import { joinLate, JoinQueue } from "../../../src/bot/policy/policy.ts";
-import { nextJoin } from "../../../src/bot/policy/invitations.ts";
+import { joinLate, JoinQueue, nextJoin } from "../../../src/bot/policy/policy.ts";
 
 const DAY = 86_400_000;
 const ROOM = "!room:a" as RoomID;
