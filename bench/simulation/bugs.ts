@@ -273,8 +273,8 @@ export const BUGS: readonly Bug[] = [
   {
     name: "An event that the server shows again is handled again",
     path: "src/actors/store/shown_events.ts",
-    find: "if (hasName(shown, name) || isAmong(name))",
-    replace: "if (isAmong(name))",
+    find: "if (hasName(shown, name) || (seen",
+    replace: "if ((seen",
     worlds: ["--favour=shows an event again"],
   },
   {

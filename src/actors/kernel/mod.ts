@@ -119,12 +119,12 @@ class LocalActor implements Lifecycle {
         if (kind === "constructor") continue;
         Object.defineProperty(AskedActor.prototype, kind, {
           value(this: LocalActor, body?: unknown, { signal }: AskOptions = {}): Promise<unknown> {
-            return new Promise((resolve, reject) => {
-              const onAbort = signal && (() => this.#refuse(call));
-              const call: Call = { kind, body, signal, resolve, reject, onAbort };
-              if (signal?.aborted || !this.#channel.send(call)) this.#refuse(call);
-              else if (onAbort !== undefined) signal?.addEventListener("abort", onAbort, { once: true });
-            });
+            const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+            const onAbort = signal && (() => this.#refuse(call));
+            const call: Call = { kind, body, signal, resolve, reject, onAbort };
+            if (signal?.aborted || !this.#channel.send(call)) this.#refuse(call);
+            else if (onAbort !== undefined) signal?.addEventListener("abort", onAbort, { once: true });
+            return promise;
           },
         });
       }
@@ -164,8 +164,8 @@ class LocalActor implements Lifecycle {
   async #receive(): Promise<void> {
     const call = this.#channel.take();
     if (call === undefined || call.signal?.aborted) return;
-    const { kind, body, signal } = call;
-    unlisten(call);
+    const { kind, body, signal, onAbort } = call;
+    if (onAbort !== undefined) signal?.removeEventListener("abort", onAbort);
     this.#turn = call;
     try {
       const context = signal === undefined ? this.#context : { ...this.#context, signal };
@@ -218,18 +218,13 @@ class LocalActor implements Lifecycle {
   #end(): void {
     this.#ended = true;
     for (const call of this.#channel.clear()) {
-      unlisten(call);
+      if (call.onAbort !== undefined) call.signal?.removeEventListener("abort", call.onAbort);
       this.#refuse(call);
     }
     for (const call of this.#tasks.keys()) this.#refuse(call);
     if (this.#turn !== undefined) this.#refuse(this.#turn);
     this.#close();
   }
-}
-
-/** A call that is not queued any more does not listen to its signal. */
-function unlisten({ signal, onAbort }: Call): void {
-  if (onAbort !== undefined) signal?.removeEventListener("abort", onAbort);
 }
 
 interface Entry<T> {
@@ -270,9 +265,13 @@ export class Channel<T> {
    *
    * @returns Whether there is one; `false` once the channel is closed and empty.
    */
-  ready(): boolean | Promise<boolean> {
-    if (this.#first !== undefined || this.#isClosed) return this.#first !== undefined;
-    return new Promise<void>((resolve) => this.#wake = resolve).then(() => this.#first !== undefined);
+  async ready(): Promise<boolean> {
+    if (this.#first === undefined && !this.#isClosed) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#wake = resolve;
+      await promise;
+    }
+    return this.#first !== undefined;
   }
 
   /** Removes the first item and returns it; `undefined` if there is none. */

@@ -59,25 +59,22 @@ export function lookAt<Event extends MatrixEvent>(
   if (first === undefined) return { again: NOTHING, added: "" };
   if (events.length === 1 && shown === "") return { again: NOTHING, added: nameOf(first) };
   const names: string[] = [];
-  const isAmong = amongst(names, events.length);
+  const seen = events.length > FEW ? new Set<string>() : undefined;
   let again: Set<Event> | undefined;
   for (const event of events) {
     const name = nameOf(event);
-    if (hasName(shown, name) || isAmong(name)) (again ??= new Set()).add(event);
-    else names.push(name);
+    if (hasName(shown, name) || (seen === undefined ? names.includes(name) : seen.has(name))) {
+      (again ??= new Set()).add(event);
+    } else {
+      names.push(name);
+      seen?.add(name);
+    }
   }
   return { again: again ?? NOTHING, added: names.slice(-REMEMBERED).join(" ") };
 }
 
 /** Up to this many events, their names are compared faster than a set of them is made. */
 const FEW = 32;
-
-/** A function that says whether a name is among those in a list that grows to so many. */
-function amongst(names: readonly string[], count: number): (name: string) => boolean {
-  if (count <= FEW) return (name) => names.includes(name);
-  const set = new Set<string>();
-  return (name) => set.size === set.add(name).size;
-}
 
 /** Returns whether an event has been shown. That says nothing of the events around it. */
 export function wasShown(shown: ShownEvents, event: MatrixEvent): boolean {
