@@ -167,7 +167,7 @@ export class Later implements LaterAPI {
     const client = this.#client;
     if (!await client.supports(DELAYED_EVENTS) || await client.isRoomEncrypted(room)) return null;
     const options = { delay: Math.max(1, Math.round(delay)), key };
-    const marked = { ...content, [MARK]: await markOf(id) };
+    const marked = { ...content, [MARK]: id };
     try {
       return await client.createDelayedEvent(room, "m.room.message", marked, options);
     } catch (error) {
@@ -308,24 +308,17 @@ export class Later implements LaterAPI {
   /** Whether the homeserver has sent a message. One that could not, at its time, does not try again. */
   async #hasArrived(id: string, { room, delayId }: KeptMessage): Promise<boolean> {
     if (delayId === null || await found(this.#client.cancelDelayedEvent(delayId))) return false;
-    const mark = await markOf(id);
     const senders = [this.#client.mxid as UserID]; // a bot that has started knows it
     const options = { limit: PAGE, filterJson: { senders, types: ["m.room.message"] } };
     let left = LOOKED_AT;
     for await (
       const { content } of this.#client.iterateMessages(room, PaginationDirection.BACKWARD, options)
     ) {
-      if (memberOf(content, MARK) === mark) return true;
+      if (memberOf(content, MARK) === id) return true;
       if (--left === 0) break;
     }
     return false;
   }
-}
-
-/** What names a message for everybody who sees it: its ID says in which room it was asked for. */
-async function markOf(id: string): Promise<string> {
-  const hash = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(id));
-  return new Uint8Array(hash, 0, 12).toBase64({ alphabet: "base64url" });
 }
 
 /** When the bot has to do something about it, in milliseconds since the epoch. */
