@@ -111,9 +111,10 @@ export class Conversations {
     await this.#waits.during(run, work);
   }
 
-  /** Has the bot listen to what conversations of earlier processes wait for. */
+  /** Has the bot listen to what conversations of earlier processes wait for, and go on as these did. */
   async restore(): Promise<void> {
     this.functions.listenTo(await keptTypes(this.#client));
+    await this.#once.restore();
   }
 
   /**
@@ -281,6 +282,7 @@ export class Conversations {
       if (end.kind === "waits" || conversation.wait !== undefined) await this.#note(run, conversation, end);
       this.#sessions.commit(run);
       await run.context.settle();
+      this.#once.ended(run);
       return true;
     } catch (error) {
       if (isCutOff(error)) throw error;

@@ -279,7 +279,8 @@ export class Updates {
       const begun = { start: keptOf(update), owner: update.sender, command: found?.command.name ?? "" };
       const heard = update;
       await this.#kit.conversations.go(run, begun, async () => { // from here on it knows that the bot has left
-        const seen = update = await withScene(this.#kit.client, heard);
+        const scene = heard.scene ?? this.#kit.once.sceneOf(run);
+        const seen = update = await withScene(this.#kit.client, { ...heard, scene });
         begun.start = keptOf(seen);
         await this.#call(run, seen, found);
       });

@@ -151,7 +151,10 @@ export abstract class BotRoom extends RoomMedia {
   async setTopic(topic: string): Promise<EventID> {
     if (topic !== "") checkText(topic, "setTopic"); // an empty one takes it away
     const id = await this.within((run) =>
-      run.act("topic", () => this.kit.client.sendStateEvent(this.roomId, "m.room.topic", { topic }))
+      run.act("topic", async () => {
+        await this.kit.once.keepScene(run, this.scene);
+        return await this.kit.client.sendStateEvent(this.roomId, "m.room.topic", { topic });
+      })
     );
     if (this.scene !== undefined) this.scene.topic = topic || undefined;
     return id;
@@ -175,7 +178,10 @@ export abstract class BotRoom extends RoomMedia {
   async setName(name: string): Promise<EventID> {
     if (name !== "") checkText(name, "setName"); // an empty one takes it away
     const id = await this.within((run) =>
-      run.act("name", () => this.kit.client.sendStateEvent(this.roomId, "m.room.name", { name }))
+      run.act("name", async () => {
+        await this.kit.once.keepScene(run, this.scene);
+        return await this.kit.client.sendStateEvent(this.roomId, "m.room.name", { name });
+      })
     );
     if (this.scene !== undefined) this.scene.name = name || undefined;
     return id;

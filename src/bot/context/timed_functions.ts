@@ -64,12 +64,13 @@ export class TimedFunctions {
 
   async #remind(reminder: Reminder, context: HandlerContext, due: Due): Promise<void> {
     const { name, room, by } = reminder;
+    const { client, once } = this.#kit;
     const handler = this.#byName.get(name);
     if (handler === undefined) {
       throw new ValueError(`Cannot remind: the bot has no function "${name}"; add it with bot.reminder()`);
     }
     const make = async (run: Run) =>
-      new TimerContext(this.#kit, run, due, reminder, await sceneOf(this.#kit.client, room));
+      new TimerContext(this.#kit, run, due, reminder, once.sceneOf(run) ?? await sceneOf(client, room));
     await this.#call(context, handler, make, { reminder: name || undefined, room, by });
   }
 
@@ -93,6 +94,7 @@ export class TimedFunctions {
       }
       sessions.commit(run);
       await context.settle();
+      once.ended(run);
     } catch (error) {
       if (!isCutOff(error)) await once.failed(run);
       throw error;

@@ -16,6 +16,7 @@ import {
   ValueError,
 } from "../../../mod.ts";
 import { currentRun, type Run } from "./run.ts";
+import type { Scene } from "./run_record.ts";
 
 /** Where an event belongs. */
 interface SessionPlace {
@@ -261,10 +262,15 @@ const ONCE = defineSession<{ values: Readonly<Record<string, unknown>> }>({
   initial: () => ({ values: {} }),
 });
 
+/** The place of the scene among what a run found out. */
+const SCENE = "scene";
+
 /** Keeps what runs found out. */
 export class Once {
   readonly #client: Client;
   readonly #known = new WeakMap<Run, Promise<Readonly<Record<string, unknown>>>>();
+  /** By delivery, what room and sender were called for a run that has changed it, until that has ended. */
+  readonly #scenes = new Map<string, Scene>();
 
   /** @param client Stores it. */
   constructor(client: Client) {
@@ -295,8 +301,34 @@ export class Once {
     return value;
   }
 
+  /** Reads what runs have left that a crash has cut off. */
+  async restore(): Promise<void> {
+    for await (const { key, state: { values: { [SCENE]: scene } } } of this.#client.sessions.list(ONCE)) {
+      if (scene !== undefined) this.#scenes.set(String(key), scene as Scene);
+    }
+  }
+
+  /** What room and sender were called when a run began that was cut off, and is called again. */
+  sceneOf({ context: { deliveryId = "" } }: Run): Scene | undefined {
+    const scene = this.#scenes.get(deliveryId);
+    return scene && { ...scene };
+  }
+
+  /** Commits that before a run changes it. */
+  async keepScene(run: Run, scene: Scene | undefined): Promise<void> {
+    const { deliveryId } = run.context;
+    if (scene === undefined || deliveryId === undefined || this.#scenes.has(deliveryId)) return;
+    this.#scenes.set(deliveryId, await this.value(run, SCENE, () => Promise.resolve({ ...scene })));
+  }
+
+  /** Forgets a run that has ended, and been committed. */
+  ended({ context: { deliveryId = "" } }: Run): void {
+    this.#scenes.delete(deliveryId);
+  }
+
   /** Undoes what a run has begun that has failed, and forgets what it found out: nobody runs it again. */
   async failed(run: Run): Promise<void> {
+    this.ended(run);
     for (const undo of run.atFailure) await undo();
     const { deliveryId } = run.context;
     if (deliveryId === undefined || !this.#known.has(run)) return;
