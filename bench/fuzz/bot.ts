@@ -4,7 +4,7 @@
  * @module
  */
 
-import { Client, defineSession, type Logger, type Store } from "@greenroom/matrix";
+import { Client, type ClientOptions, defineSession, type Logger, type Store } from "@greenroom/matrix";
 import type { RoomID } from "@greenroom/matrix/types";
 import type { FuzzClock } from "./fuzz_clock.ts";
 import type { FuzzServer } from "./server.ts";
@@ -17,6 +17,8 @@ export interface BotOptions {
   readonly clock: FuzzClock;
   /** How many clients with this store there were before. */
   readonly number: number;
+  /** How it syncs. Default: by the classic sync. */
+  readonly sync?: ClientOptions["sync"];
 }
 
 /** Errors of code that relied on a wrong type. */
@@ -40,7 +42,7 @@ export class Bot {
   wake: () => void = () => {};
 
   /** Makes it, and starts it. */
-  constructor({ server, store, clock, number }: BotOptions) {
+  constructor({ server, store, clock, number, sync }: BotOptions) {
     this.client = new Client({
       baseUrl: "https://example.org",
       accessToken: "token",
@@ -49,6 +51,7 @@ export class Bot {
       clock,
       log: this.#logger(),
       encryption: EVERYBODY,
+      sync,
     });
     this.#addHandlers(number, clock);
     this.client.done.catch((error) => this.fault("the client ended", error));

@@ -3,7 +3,8 @@
  * the device, clear and encrypted, account data, device lists, answers about keys) becomes each of a list of
  * hostile values, while the rest of the response is as it should be.
  *
- * `deno task fuzz:fields [COUNT] [--seed=1]`: without a count all are played.
+ * `deno task fuzz:fields [COUNT] [--seed=1] [--sliding]`: without a count all are played; with `--sliding` the
+ * fields of answers of sliding sync.
  *
  * @module
  */
@@ -123,11 +124,20 @@ export async function playFields({ count, seed = 1 }: FieldsOptions = {}): Promi
 if (import.meta.main) {
   const count = Deno.args.find((arg) => !arg.startsWith("--"));
   const seed = Deno.args.find((arg) => arg.startsWith("--seed="))?.slice("--seed=".length);
-  const { all, played, fault, sent } = await playFields({
+  const options = {
     ...(count !== undefined && { count: Number(count) }),
     ...(seed !== undefined && { seed: Number(seed) }),
-  });
-  console.table(Object.fromEntries(played));
-  console.log(`${all} changes; ${fault ?? "no fault"}; ${sent} messages sent`);
-  Deno.exit(fault === undefined ? 0 : 1);
+  };
+  const { playSlidingFields } = await import("./sliding_fields.ts");
+  const plays = Deno.args.includes("--sliding")
+    ? (["synapse", "merged"] as const).map((spelling) => () => playSlidingFields(spelling, options))
+    : [() => playFields(options)];
+  let isGood = true;
+  for (const play of plays) {
+    const { all, played, fault, sent } = await play();
+    console.table(Object.fromEntries(played));
+    console.log(`${all} changes; ${fault ?? "no fault"}; ${sent} messages sent`);
+    isGood &&= fault === undefined;
+  }
+  Deno.exit(isGood ? 0 : 1);
 }

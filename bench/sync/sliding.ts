@@ -10,6 +10,7 @@
  */
 
 import { Client, MemoryStore } from "@greenroom/matrix";
+import { systemClock } from "../../src/base/clock.ts";
 import { largeAccount } from "./large_account.ts";
 
 /** One of so many rooms has messages while the bot is away. */
@@ -17,6 +18,8 @@ const BUSY = 4;
 /** How many each of them has. */
 const NEWS = 2;
 const WAYS = ["classic", "sliding"] as const;
+/** A clock that is a day ahead. */
+const NEXT_DAY = { ...systemClock, now: () => Date.now() + 86_400_000 };
 
 /** A fetch that counts the bytes of answers, and what the heap holds when they have come. */
 function counting(): { readonly fetch: typeof globalThis.fetch; bytes: number; heap: number } {
@@ -62,14 +65,18 @@ async function measure(rooms: number): Promise<Pass[]> {
   const run = async (
     sync: typeof WAYS[number],
     when: string,
-    more?: (pass: (when: string) => Promise<void>) => Promise<void>,
+    { clock = systemClock, more }: {
+      readonly clock?: typeof systemClock;
+      readonly more?: (pass: (when: string) => Promise<void>) => Promise<void>;
+    } = {},
   ): Promise<void> => {
     await synapse.restart();
     const counter = counting();
     const before = heap();
     const store = stores.get(sync);
     const { accessToken } = bot;
-    await using client = new Client({ baseUrl, accessToken, log: false, sync, fetch: counter.fetch, store });
+    const { fetch } = counter;
+    await using client = new Client({ baseUrl, accessToken, log: false, sync, fetch, store, clock });
     let first: number | undefined;
     let events = 0;
     client.on("m.room.message", () => {
@@ -96,17 +103,19 @@ async function measure(rooms: number): Promise<Pass[]> {
     await more?.(pass);
   };
   for (const sync of WAYS) {
-    await run(sync, "first start", async (pass) => {
-      const [room] = ids;
-      if (room !== undefined) await talker.sendText(room, "one more");
-      await pass("one more message");
+    await run(sync, "first start", {
+      more: async (pass) => {
+        const [room] = ids;
+        if (room !== undefined) await talker.sendText(room, "one more");
+        await pass("one more message");
+      },
     });
   }
   for (const [index, room] of ids.entries()) {
     if (index % BUSY !== 0) continue;
     for (let count = 0; count < NEWS; count++) await talker.sendText(room, `news ${count}`);
   }
-  for (const sync of WAYS) await run(sync, "after a day away");
+  for (const sync of WAYS) await run(sync, "after a day away", { clock: NEXT_DAY });
   return passes;
 }
 
