@@ -134,7 +134,7 @@ const SECURITY: readonly (readonly [sentence: string, test: string])[] = [
     "T136: a device begins, or says why not, whatever is",
   ],
   ["do if they are shown for as long as it is asked again", "T151: only what stays so ends the client"],
-  ["a password is never used to replace one", "A password never replaces an identity"],
+  ["A password is never used to replace one", "A password never replaces an identity"],
   [
     "nor have anything encrypted for a key that is not proven to be the user's",
     "T110: nothing is encrypted for a",
@@ -168,11 +168,11 @@ const SECURITY: readonly (readonly [sentence: string, test: string])[] = [
     "T58: no comparison of encryption takes longer the more of a secret is right",
   ],
   [
-    "128 KiB and 10 seconds a body, 8 MiB of all bodies at once",
+    "Bodies of strangers are limited to 128 KiB and 10 seconds each, and to 8 MiB at once",
     "A body of a gigabyte is refused after its first",
   ],
   [
-    "128 KiB and 10 seconds a body, 8 MiB of all bodies at once",
+    "Bodies of strangers are limited to 128 KiB and 10 seconds each, and to 8 MiB at once",
     "A caller that sends a byte a second is cut off",
   ],
   [

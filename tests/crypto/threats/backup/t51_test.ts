@@ -1,5 +1,5 @@
 /**
- * A version of the backup that the server, or whoever has the access token, has planted: it gets no key, whether the
+ * A version of the backup that the server, or somebody with the access token, has planted: it gets no key, whether the
  * user's own one was there before or not. Only who has the private key, or the own identity, can make a version that is
  * used.
  *

@@ -1,5 +1,5 @@
 /**
- * Keys in the backup that the server, or whoever knows its public key, has put there or changed: the format has no
+ * Keys in the backup that the server, or somebody with its public key, has put there or changed: the format has no
  * authenticity. They are at most those of an unknown device, take no session from its owner and give none to another,
  * and what does not belong to the session is refused.
  *

@@ -1,5 +1,5 @@
 /**
- * A key file that somebody has changed, cut off, or made to cost a lot: whoever gives it to the user, or has the disk
+ * A key file that somebody has changed, cut off, or made to cost a lot, by the one who gives it to the user, or has the disk
  * that it is on. Nothing of it counts before all of it was proven to be of who knows the passphrase, what it makes this
  * process compute and hold is bounded, and neither errors nor logs show a key or the passphrase.
  *
