@@ -8,8 +8,9 @@
  * differs by nature is taken out, and answers that differ are grouped, counted and printed, the
  * most frequent ones with the fewest requests that it takes. What stays different is listed in
  * `twin/differences.ts`. A sequence that differs is played again first: requests at the same time, and
- * what Synapse does in the background, need not come out the same. A Synapse that runs already is taken from `GREENROOM_SYNAPSE_URL`.
- * With `--keep`, Synapse's answers stay in a folder: after a mend, only ours is asked again.
+ * what Synapse does in the background, need not come out the same. A Synapse that runs already is taken from
+ * `GREENROOM_SYNAPSE_URL`. With `--keep`, Synapse's answers stay in a folder: after a mend, only ours is
+ * asked again.
  *
  * @module
  */

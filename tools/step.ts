@@ -117,7 +117,10 @@ function stopwatch(): () => Took {
   };
 }
 
-/** What this process has used of the processors, with those that it has started and that have ended; Linux says that. */
+/**
+ * What this process has used of the processors, with those that it has started and that have ended; Linux
+ * says that.
+ */
 function processorSeconds(): number | undefined {
   try {
     const [, fields = ""] = Deno.readTextFileSync("/proc/self/stat").split(") ");

@@ -2,7 +2,8 @@
  * `deno task workers [COMMAND…]`: runs a command against a Synapse with two workers that sync,
  * PostgreSQL and Redis; by default, the tests against Synapse.
  *
- * A test that needs a Synapse of its own starts one without workers. It is no part of the gate: PostgreSQL and Redis are those of Debian; root has them installed.
+ * A test that needs a Synapse of its own starts one without workers. It is no part of the gate: PostgreSQL
+ * and Redis are those of Debian; root has them installed.
  *
  * @module
  */

@@ -119,9 +119,9 @@ export class Bot<C extends Context = Context> extends Composer<C> {
   /**
    * Makes a bot from environment variables: `MATRIX_URL` and `MATRIX_TOKEN`, or `MATRIX_USER` and
    * `MATRIX_PASSWORD`; and, if they are set, `MATRIX_STORE` (a file), `MATRIX_STORE_KEY_FILE` (the key that
-   * seals it), `MATRIX_RECOVERY_KEY` or `MATRIX_RECOVERY_KEY_FILE` (which the first start makes, with the key), `MATRIX_ADMINS`,
-   * `MATRIX_WAKE_SECRET`. Where Deno KV is there (`--unstable-kv`, Deno Deploy), it is the store.
-   * With a store that lasts, or a recovery key, the bot encrypts.
+   * seals it), `MATRIX_RECOVERY_KEY` or `MATRIX_RECOVERY_KEY_FILE` (which the first start makes, with the
+   * key), `MATRIX_ADMINS`, `MATRIX_WAKE_SECRET`. Where Deno KV is there (`--unstable-kv`, Deno Deploy), it is
+   * the store. With a store that lasts, or a recovery key, the bot encrypts.
    *
    * @param options More options; each counts in place of what the environment says.
    * @returns The bot.
@@ -208,8 +208,9 @@ export class Bot<C extends Context = Context> extends Composer<C> {
   }
 
   /**
-   * Makes one sync, for example from cron: handles what is new, and fires reminders and schedules. Where no process keeps running, call it each minute: it keeps reminders to
-   * their times, and handles what no wake announces.
+   * Makes one sync, for example from cron: handles what is new, and fires reminders and schedules. Where no
+   * process keeps running, call it each minute: it keeps reminders to their times, and handles what no wake
+   * announces.
    *
    * @param options How long the pass may take: see {@linkcode Client.syncOnce}.
    * @returns What was done.
@@ -511,8 +512,8 @@ export interface Bot<C extends Context = Context> {
    * @param pattern Its name and arguments: `"roll"`, `"add <first> <second>"`, `"remind <when>
    *   <text...>"`, `"todo add <text...>"`. A name has up to three words; a message with only the first of
    *   them is answered with the commands that begin so. `<…>` has to be there, `[…]` need not be; `...` takes
-   *   the rest of the text, and `<n:number>` has a type ({@linkcode ArgumentTypes}). An argument with spaces is written in quotation marks. Or a list: the first is that, the
-   *   others are names that it has, too.
+   *   the rest of the text, and `<n:number>` has a type ({@linkcode ArgumentTypes}). An argument with spaces
+   *   is written in quotation marks. Or a list: the first is that, the others are names that it has, too.
    * @param middleware The functions; `c.args` has the arguments.
    * @returns This.
    * @throws {ValueError} If the pattern can't be read, or another command has its name or an alias.

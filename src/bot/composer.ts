@@ -211,8 +211,8 @@ export class Composer<C extends Context = Context> {
    * @param pattern Its name and arguments: `"roll"`, `"add <first> <second>"`, `"remind <when>
    *   <text...>"`, `"todo add <text...>"`. A name has up to three words; a message with only the first of
    *   them is answered with the commands that begin so. `<…>` has to be there, `[…]` need not be; `...` takes
-   *   the rest of the text, and `<n:number>` has a type ({@linkcode ArgumentTypes}). An argument with spaces is written in quotation marks. Or a list: the first is that, the
-   *   others are names that it has, too.
+   *   the rest of the text, and `<n:number>` has a type ({@linkcode ArgumentTypes}). An argument with spaces
+   *   is written in quotation marks. Or a list: the first is that, the others are names that it has, too.
    * @param middleware The functions; `c.args` has the arguments.
    * @returns This.
    * @throws {ValueError} If the pattern can't be read, or another command has its name or an alias.

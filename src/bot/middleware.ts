@@ -31,7 +31,10 @@ export type KnownMembers<Q extends string> = Q extends "reaction" ? { readonly r
 /** What handlers of a command are given, with its arguments. */
 export type CommandContext<Arguments = unknown> = Context<EventOfQuery<"message:text">, Arguments>;
 
-/** The context of a message that {@linkcode Composer.hears} has found: after regular expressions alone, `match` is there. */
+/**
+ * The context of a message that {@linkcode Composer.hears} has found: after regular expressions alone,
+ * `match` is there.
+ */
 export type HeardContext<P> = P extends RegExp | readonly RegExp[]
   ? CommandContext & { match: RegExpExecArray }
   : CommandContext;

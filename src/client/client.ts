@@ -3023,7 +3023,8 @@ export interface Client
   ): Promise<void>;
 
   /**
-   * Uploads media: an image or another file. Other users can get it only by the URI, and by the rooms that it is sent to.
+   * Uploads media: an image or another file. Other users can get it only by the URI, and by the rooms that it
+   * is sent to.
    *
    * Content is sent in parts as it is read, and never held whole; but a stream of unknown size is,
    * up to 32 MiB: say its `size` if it may be larger. The upload is one try, for a second one would
@@ -3210,8 +3211,8 @@ export interface Client
   getMediaRepoConfig(options?: RequestOptions): Promise<MediaConfig>;
 
   /**
-   * Gets a preview of a web page, such as its title and its image. The server learns its address, so ask for no page of an
-   * encrypted room.
+   * Gets a preview of a web page, such as its title and its image. The server learns its address, so ask for
+   * no page of an encrypted room.
    *
    * @param url The page.
    * @param options How old the preview may be, and request options.
@@ -3381,8 +3382,8 @@ export interface Client
   ): Promise<TimestampToEventResponse>;
 
   /**
-   * Gets the summary of a room that the user may join, such as its name and topic. Servers before version 1.15 do not know
-   * this operation.
+   * Gets the summary of a room that the user may join, such as its name and topic. Servers before version
+   * 1.15 do not know this operation.
    *
    * @param roomIdOrAlias The room's ID, or an alias of it.
    * @param options Servers to ask, and request options.
@@ -4330,8 +4331,8 @@ export interface Client
   setUserSuspended(userId: UserID, suspended: boolean, options?: RequestOptions): Promise<void>;
 
   /**
-   * Gets the contacts of a homeserver's administrators, by its domain. What can't be a user ID, an email address or the address
-   * of a page is left out: anybody can write there anything.
+   * Gets the contacts of a homeserver's administrators, by its domain. What can't be a user ID, an email
+   * address or the address of a page is left out: anybody can write there anything.
    *
    * @param options Which server, and request options.
    * @returns The contacts; undefined if the domain says nothing (404).
@@ -4750,10 +4751,10 @@ export interface Client
    *
    * A send is in the `store` before it leaves, with its transaction ID. So it is sent once, though the process ends
    * at any moment: the next one goes on when it has handled the first sync of a start, begins a pass
-   * (`syncOnce()`), or has this called for the room. While the server is away or busy, the queue waits, and tries again after up to a
-   * minute. A send that the server refuses for good is taken out and logged, and those behind it go on. Homeservers
-   * forget transaction IDs after a day or so: a send whose answer was lost may come twice if the next process
-   * begins later than that.
+   * (`syncOnce()`), or has this called for the room. While the server is away or busy, the queue waits, and
+   * tries again after up to a minute. A send that the server refuses for good is taken out and logged, and
+   * those behind it go on. Homeservers forget transaction IDs after a day or so: a send whose answer was lost
+   * may come twice if the next process begins later than that.
    *
    * A room's queue holds 1,000 sends. Without a `store` they end with the client. In a handler, a send that is
    * added again after a crash is the same.

@@ -96,9 +96,9 @@ export interface ClientOptions extends Omit<HTTPAPIOptions, "baseUrl"> {
    */
   homeserver?: string;
   /**
-   * The homeserver's address, in place of `homeserver`; a path in it is kept in front of every request's. Default: where the
-   * domain of `mxid` says, which is asked with the first request, as `Client.discover()` does, and
-   * again with the next one if that fails with a {@linkcode WellKnownError}. A server that answers
+   * The homeserver's address, in place of `homeserver`; a path in it is kept in front of every request's.
+   * Default: where the domain of `mxid` says, which is asked with the first request, as `Client.discover()`
+   * does, and again with the next one if that fails with a {@linkcode WellKnownError}. A server that answers
    * for that domain, by https alone, then says where the access token goes: to an https address
    * only, or from a domain on this machine to this machine. Give the address to avoid that; or a
    * function that finds it, which is asked at the same times.

@@ -87,11 +87,11 @@ export interface EncryptionOptions extends EnsureVerifiedOptions {
  * where the homeserver has no hand in: at a terminal, on a page of your own. Then it protects as well as
  * two people who compare. Without it the owner says "yes" and the names of the first three emoji, or
  * "no", in an encrypted room, and that word is only worth the device that says it: it counts if the
- * owner's identity, the one that was seen first or accepted by `acknowledgeIdentity()`, has signed that device. The names keep a homeserver from
- * holding back a "yes" for a verification of its own. So devices that a homeserver adds later are kept
- * out; a homeserver that showed an identity of its own from the very beginning is not, and could say the
- * word as well. The emoji and the word are said in the room of the verification, and logged: the log is
- * the better place to compare with.
+ * owner's identity, the one that was seen first or accepted by `acknowledgeIdentity()`, has signed that
+ * device. The names keep a homeserver from holding back a "yes" for a verification of its own. So devices
+ * that a homeserver adds later are kept out; a homeserver that showed an identity of its own from the very
+ * beginning is not, and could say the word as well. The emoji and the word are said in the room of the
+ * verification, and logged: the log is the better place to compare with.
  *
  * The last request of an owner counts, and calls off the one before.
  *

@@ -51,8 +51,8 @@ const FALLBACKS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Operations that must not be told the token: it is not theirs, or is just what they replace. Others that want none get it all
- * the same, for many servers do want it.
+ * Operations that must not be told the token: it is not theirs, or is just what they replace. Others that
+ * want none get it all the same, for many servers do want it.
  */
 const TOKENLESS = [
   "getWellknown",
@@ -199,8 +199,8 @@ export function operationOf(method: string, pathname: string): string | undefine
 }
 
 /**
- * What is wrong with a request; nothing if it is as the specification says. Requests to other paths than Matrix's pass, and
- * so do all where the description is not beside the repository.
+ * What is wrong with a request; nothing if it is as the specification says. Requests to other paths than
+ * Matrix's pass, and so do all where the description is not beside the repository.
  */
 export function requestProblems(request: CheckedRequest): string[] {
   const checker = theChecker();

@@ -1,6 +1,6 @@
 /**
- * Has a client handle what a sync brought, waits until it waits for the next, and prints what of the first it still holds. A program of
- * its own, for it collects its garbage.
+ * Has a client handle what a sync brought, waits until it waits for the next, and prints what of the first it
+ * still holds. A program of its own, for it collects its garbage.
  *
  * @module
  */

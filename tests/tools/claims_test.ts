@@ -8,7 +8,10 @@ import { assert } from "@std/assert";
 
 const ROOT = new URL("../../", import.meta.url);
 
-/** What README.md and pages of `docs/` say is never lost, never twice and never silent, each with the test that shows it. */
+/**
+ * What README.md and pages of `docs/` say is never lost, never twice and never silent, each with the test
+ * that shows it.
+ */
 const CLAIMS: readonly (readonly [page: string, sentence: string, file: string, test: string])[] = [
   [
     "docs/client/delivery.md",

@@ -1,5 +1,6 @@
 /**
- * matrix-bot-sdk, on Deno and on Node, with its store in memory or (`--store=file`) in a file of JSON, which it does not sync.
+ * matrix-bot-sdk, on Deno and on Node, with its store in memory or (`--store=file`) in a file of JSON, which
+ * it does not sync.
  *
  * @module
  */

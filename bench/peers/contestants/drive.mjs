@@ -160,10 +160,11 @@ async function waitIdly() {
 /**
  * Does what the command line asks for, prints a line of JSON with what it took, and ends the process.
  *
- * `--what=all`: one client does all jobs. A job of syncing begins when its first response may be given, and ends when the client has
- * asked for more with the job's last token and the handler has counted its events. `--what=play`: only those. `--what=start`: one
- * client handles one event. `--what=idle`: so many clients as `--clients` says have synced once, and wait. `--what=wait`: the same, for `--seconds`, and what of the processor that
- * takes. `--what=answer`: one client answers messages.
+ * `--what=all`: one client does all jobs. A job of syncing begins when its first response may be given, and
+ * ends when the client has asked for more with the job's last token and the handler has counted its events.
+ * `--what=play`: only those. `--what=start`: one client handles one event. `--what=idle`: so many clients as
+ * `--clients` says have synced once, and wait. `--what=wait`: the same, for `--seconds`, and what of the
+ * processor that takes. `--what=answer`: one client answers messages.
  *
  * @param {(token: string) => Client | Promise<Client>} begin Starts a client that counts the events of timelines.
  */

@@ -1,6 +1,6 @@
 /**
- * Silences the console for clients without an option for it, and adds what they expect of Node to versions before 22; it is imported before
- * them.
+ * Silences the console for clients without an option for it, and adds what they expect of Node to versions
+ * before 22; it is imported before them.
  *
  * @module
  */

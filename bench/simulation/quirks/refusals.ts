@@ -161,7 +161,10 @@ export class LateSyncs implements Layer {
 /** How often a sync that does not wait is answered by a worker that is behind. */
 const BEHIND = 0.3;
 
-/** Shows nothing to a sync that does not wait, as a worker that has not heard of anything since: a wake may be earlier. */
+/**
+ * Shows nothing to a sync that does not wait, as a worker that has not heard of anything since: a wake may be
+ * earlier.
+ */
 export class SyncsLag implements Layer {
   readonly #place: QuirkPlace;
 

@@ -70,7 +70,10 @@ export class Ambushes<Kind extends Weather["kind"]> {
     );
   }
 
-  /** Has one of all that can happen lie in wait for each of these: an operation of some names, or any that is seldom. */
+  /**
+   * Has one of all that can happen lie in wait for each of these: an operation of some names, or any that is
+   * seldom.
+   */
   draw(chance: Chance, each: readonly (OperationNames | undefined)[]): void {
     for (const names of each) {
       const [operation, what] = chance.pick([

@@ -92,7 +92,8 @@ export interface GetUrlPreviewOptions extends RequestOptions {
 /** Operations on the content repository. */
 export interface MediaAPI {
   /**
-   * Uploads media: an image or another file. Other users can get it only by the URI, and by the rooms that it is sent to.
+   * Uploads media: an image or another file. Other users can get it only by the URI, and by the rooms that it
+   * is sent to.
    *
    * Content is sent in parts as it is read, and never held whole; but a stream of unknown size is,
    * up to 32 MiB: say its `size` if it may be larger. The upload is one try, for a second one would
@@ -279,8 +280,8 @@ export interface MediaAPI {
   getMediaRepoConfig(options?: RequestOptions): Promise<MediaConfig>;
 
   /**
-   * Gets a preview of a web page, such as its title and its image. The server learns its address, so ask for no page of an
-   * encrypted room.
+   * Gets a preview of a web page, such as its title and its image. The server learns its address, so ask for
+   * no page of an encrypted room.
    *
    * @param url The page.
    * @param options How old the preview may be, and request options.

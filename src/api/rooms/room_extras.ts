@@ -169,8 +169,8 @@ export interface RoomExtrasAPI {
   ): Promise<TimestampToEventResponse>;
 
   /**
-   * Gets the summary of a room that the user may join, such as its name and topic. Servers before version 1.15 do not know
-   * this operation.
+   * Gets the summary of a room that the user may join, such as its name and topic. Servers before version
+   * 1.15 do not know this operation.
    *
    * @param roomIdOrAlias The room's ID, or an alias of it.
    * @param options Servers to ask, and request options.

@@ -90,8 +90,8 @@ const policyServer = endpoint(
 /** Operations that ask domains. They follow no redirect to plain http, and send no token. */
 export interface ServerContactsAPI {
   /**
-   * Gets the contacts of a homeserver's administrators, by its domain. What can't be a user ID, an email address or the address
-   * of a page is left out: anybody can write there anything.
+   * Gets the contacts of a homeserver's administrators, by its domain. What can't be a user ID, an email
+   * address or the address of a page is left out: anybody can write there anything.
    *
    * @param options Which server, and request options.
    * @returns The contacts; undefined if the domain says nothing (404).

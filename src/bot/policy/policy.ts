@@ -1,6 +1,6 @@
 /**
- * Whom a bot hears, and who its admins are (`access.ts`); and invitations that a bot accepts: each is tried until the bot has joined, it was refused for good, or the
- * invitation was withdrawn.
+ * Whom a bot hears, and who its admins are (`access.ts`); and invitations that a bot accepts: each is tried
+ * until the bot has joined, it was refused for good, or the invitation was withdrawn.
  *
  * @module
  */

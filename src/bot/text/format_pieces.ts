@@ -33,7 +33,10 @@ const HTML_BYTES = 9_000;
 /** Shorter pieces are not split further: they are sent without formatting. */
 const MIN_SPLIT = 128;
 const MIN_SPLIT_HTML = 256;
-/** How long the first part is of a piece that is split: with what the second one repeats, as a table's header, they are two. */
+/**
+ * How long the first part is of a piece that is split: with what the second one repeats, as a table's header,
+ * they are two.
+ */
 const FIRST_PART = 0.6;
 
 /**

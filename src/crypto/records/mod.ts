@@ -1,5 +1,6 @@
 /**
- * Records of the engine: the steps that read and write them, bounds for what others cause, and for how long they are kept.
+ * Records of the engine: the steps that read and write them, bounds for what others cause, and for how long
+ * they are kept.
  *
  * @module
  */

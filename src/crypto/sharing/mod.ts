@@ -69,7 +69,10 @@ export class OutboundSessions {
   readonly #parts: SharingParts;
   readonly #groups: GroupSessions;
   readonly #sharing: KeySharing;
-  /** Since when all that is known of a room has been asked for, in milliseconds since the epoch, where no sync shows it. */
+  /**
+   * Since when all that is known of a room has been asked for, in milliseconds since the epoch, where no sync
+   * shows it.
+   */
   readonly #known = new WeighedCache<RoomID, number>(MAX_ROOMS);
 
   /** @param parts The parts that it works with. */

@@ -1,5 +1,6 @@
 /**
- * Has the own device signed by its user's identity, or replaces that: `client.crypto.ensureVerified()` and `resetIdentity()`.
+ * Has the own device signed by its user's identity, or replaces that: `client.crypto.ensureVerified()` and
+ * `resetIdentity()`.
  *
  * Of a reset: the secret storage is opened, or its new key handed out, before the new identity is uploaded. Its
  * private keys are stored after that, so that a server which refuses it leaves all as it was; until

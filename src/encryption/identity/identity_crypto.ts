@@ -118,10 +118,10 @@ export interface IdentityCrypto {
    * what the server shows, and kept in the store. If it has none, one is made: its private keys are
    * stored in the secret storage before it is published. An identity that is there is never
    * replaced. Then the backup of room keys is taken into use, or made; what goes wrong with that is
-   * in the report and the log, and no error. A client with `encryption.recoveryKey` or `passphrase` does it when it starts, before
-   * the device's keys are published. What is done is not done again, but looked up: another client may have
-   * replaced the identity, the backup, or the key of the secret storage since. A recovery key that has opened
-   * that and does not any more is warned of.
+   * in the report and the log, and no error. A client with `encryption.recoveryKey` or `passphrase` does it
+   * when it starts, before the device's keys are published. What is done is not done again, but looked up:
+   * another client may have replaced the identity, the backup, or the key of the secret storage since. A
+   * recovery key that has opened that and does not any more is warned of.
    *
    * @param options What may be used. Default: what the client was made with.
    * @returns What there is now.
@@ -270,8 +270,8 @@ export interface IdentityCrypto {
    * channel that the homeserver does not control.
    *
    * The signature is durable before it is uploaded: it is uploaded again until the server shows it or
-   * refuses it, which may be later. For the own user this device signs, which proves the own identity without its private
-   * keys.
+   * refuses it, which may be later. For the own user this device signs, which proves the own identity without
+   * its private keys.
    *
    * @param identity The user, and the master key that was compared.
    * @throws {IdentityChangedError} If the user has another one: look it up and compare it again.

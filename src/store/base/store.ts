@@ -300,10 +300,10 @@ function isJsonRecord(value: object, left: { parts: number; depth: number }): bo
 }
 
 /*
- * Each part is its UTF-8, which orders text by code point, and ends with a zero byte. A zero in the text has 0xFF behind
- * it, which no UTF-8 contains: so it comes after the end of a part, whatever the next one begins with. A surrogate
- * without its other half gets the three bytes that UTF-8 would have for it if it had any: they begin with 0xED and
- * something from 0xA0 on, and are in their place between U+D7FF and U+E000.
+ * Each part is its UTF-8, which orders text by code point, and ends with a zero byte. A zero in the text has
+ * 0xFF behind it, which no UTF-8 contains: so it comes after the end of a part, whatever the next one begins
+ * with. A surrogate without its other half gets the three bytes that UTF-8 would have for it if it had any:
+ * they begin with 0xED and something from 0xA0 on, and are in their place between U+D7FF and U+E000.
  */
 
 const KEY_DECODER = new TextDecoder("utf-8", { ignoreBOM: true });

@@ -52,9 +52,10 @@ const VERSIONSTAMP = /^[0-9a-f]{20}$/;
  * there the patience decides.
  *
  * Several stores, in several processes too, may open one database; each commit is atomic to all of
- * them. Where another process has locked the file, operations wait for it as for a server. Other programs may open a file too, for example to back it up. While the store is open,
- * only Deno KV and `node:sqlite` may open the file in this process, not even `Deno.copyFile()`:
- * closing it elsewhere releases the locks that protect the log from other programs.
+ * them. Where another process has locked the file, operations wait for it as for a server. Other programs may
+ * open a file too, for example to back it up. While the store is open, only Deno KV and `node:sqlite` may
+ * open the file in this process, not even `Deno.copyFile()`: closing it elsewhere releases the locks that
+ * protect the log from other programs.
  *
  * Lock files in the folder `bot.db-locks` beside a file show immediately that a process has ended,
  * so that the next one need not wait for its lease; Deno needs permission to read and write it. A

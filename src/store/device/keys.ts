@@ -252,7 +252,10 @@ export interface SyncRecord {
   readonly filter?: { readonly id: FilterID; readonly definition: string };
 }
 
-/** A room, the user's membership before a response (null: none was known), and the token that the response ends with. */
+/**
+ * A room, the user's membership before a response (null: none was known), and the token that the response
+ * ends with.
+ */
 export type MovedRoom = readonly [roomId: RoomID, before: Membership | null, nextBatch: SyncToken];
 
 /**

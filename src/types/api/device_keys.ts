@@ -178,8 +178,8 @@ export interface DehydratedDeviceEvents {
 }
 
 /**
- * What the server shows, be it once, and should not be possible. None of it is used, but another identity of a user who was
- * never verified.
+ * What the server shows, be it once, and should not be possible. None of it is used, but another identity of
+ * a user who was never verified.
  *
  * - `keys-changed`: a device that is known, or was, has other keys now; the known keys stay;
  * - `key-reused`: a new device has the Curve25519 key of another device of its user; it is left

@@ -12,7 +12,10 @@ const BOT = "@bot:localhost";
 /** How often something is done before it counts, and how often then. */
 const [WARM, TIMES] = [1_500, 1_500];
 
-/** What has a bound of its own: sessions that were read, and entities of HTML, which are loaded when they are needed. */
+/**
+ * What has a bound of its own: sessions that were read, and entities of HTML, which are loaded when they are
+ * needed.
+ */
 const BOUNDED = /\["session",|&Tab;/;
 
 /** A homeserver that remembers nothing: events come as they are asked for. */

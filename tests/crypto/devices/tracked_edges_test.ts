@@ -1,4 +1,7 @@
-/** Who is asked of when, at the edges: queries that come to nothing, several at once, and stores that are not as they should be. */
+/**
+ * Who is asked of when, at the edges: queries that come to nothing, several at once, and stores that are not
+ * as they should be.
+ */
 
 import { assertEquals } from "@std/assert";
 import { recordKey, Transaction } from "../../../src/crypto/records/transaction.ts";

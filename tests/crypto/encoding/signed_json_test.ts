@@ -5,7 +5,10 @@ import type { JsonObject } from "../../../src/types/json.ts";
 
 const vodozemac = await Vodozemac.create();
 
-/** The signing key of the specification's test vectors, whose text ends with a "1": with bits that belong to no byte. */
+/**
+ * The signing key of the specification's test vectors, whose text ends with a "1": with bits that belong to
+ * no byte.
+ */
 const SEED = "YJDBA9Xnr2sVqXD9Vj7XVUnmFZcZrlw8Md7kMW+3XA0";
 
 /** The specification's test vectors: what is signed by "domain" with the key "ed25519:1", and the signature. */

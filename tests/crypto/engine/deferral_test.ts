@@ -1,4 +1,7 @@
-/** What a sync changes is durable with the response's token, or before anything that follows from it reaches the server. */
+/**
+ * What a sync changes is durable with the response's token, or before anything that follows from it reaches
+ * the server.
+ */
 
 import { assertEquals, assertRejects } from "@std/assert";
 import { Engine } from "../../../src/crypto/engine/engine.ts";

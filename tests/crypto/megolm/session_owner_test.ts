@@ -13,7 +13,10 @@ interface Said {
   readonly senderEd25519: string;
 }
 
-/** How an event of a user reads whose session others have said is of a device; "refused" if it must not be that user's. */
+/**
+ * How an event of a user reads whose session others have said is of a device; "refused" if it must not be
+ * that user's.
+ */
 async function readAs(asker: Asker, { said, session, userId }: {
   readonly said: Said;
   readonly session: Sender;

@@ -122,7 +122,8 @@ eachPeer("S32 Both start an Olm session at the same time, and go on", async (kin
   await Promise.all([toUs.until(1), toPeer.until(1)]);
   await toUs.release();
   assert((await ours.message(({ eventId }) => eventId === back)).encrypted);
-  // The peer has begun a session of its own, and may never have got the key: it is sent once more, and both arrive at once.
+  // The peer has begun a session of its own, and may never have got the key: it is sent once more, and both
+  // arrive at once.
   const more = await ours.sendText(roomId, "more");
   await toPeer.until(2);
   await toPeer.release();

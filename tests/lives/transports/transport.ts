@@ -12,7 +12,10 @@ import { delay } from "@std/async/delay";
 import type { Account } from "../../operations/support/operation.ts";
 import type { Door } from "./door.ts";
 
-/** A long poll, by classic or sliding sync; a wake and cron where no process stays; transactions of an application service. */
+/**
+ * A long poll, by classic or sliding sync; a wake and cron where no process stays; transactions of an
+ * application service.
+ */
 export type Transport = "polling" | "sliding" | "wake" | "transactions";
 
 /** What a bot is made with: the client alone, or the bot kit. */

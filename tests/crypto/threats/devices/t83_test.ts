@@ -1,8 +1,10 @@
 /**
- * A server shows hundreds of users with a thousand devices each in one answer. To verify them takes longer than a lease: a process
- * that does nothing else meanwhile loses its device, and would do so again after each start.
+ * A server shows hundreds of users with a thousand devices each in one answer. To verify them takes longer
+ * than a lease: a process that does nothing else meanwhile loses its device, and would do so again after each
+ * start.
  *
- * What must hold: a step judges a thousand devices, and those of one user at most; between steps the process can do other things.
+ * What must hold: a step judges a thousand devices, and those of one user at most; between steps the process
+ * can do other things.
  *
  * The class of mistake: each part was bounded, and the number of parts, but not the work that they come to in one go.
  */

@@ -3,8 +3,8 @@
  * back that was killed: what comes again then may be from the time when the room was not encrypted, and was taken for
  * that, however long the room has been encrypted.
  *
- * What must hold: a message in clear counts if it stands in front of an encryption event that has not been handled. Once
- * it has been, its room is encrypted for good.
+ * What must hold: a message in clear counts if it stands in front of an encryption event that has not been
+ * handled. Once it has been, its room is encrypted for good.
  *
  * The class of mistake: something may come again, and whatever comes is taken for it.
  */

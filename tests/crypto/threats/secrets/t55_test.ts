@@ -1,4 +1,7 @@
-/** Attachments that the server or a member has changed, and addresses that lead out of the media repository (CVE-2024-50336). */
+/**
+ * Attachments that the server or a member has changed, and addresses that lead out of the media repository
+ * (CVE-2024-50336).
+ */
 
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { mediaAPI } from "../../../../src/api/media/media.ts";

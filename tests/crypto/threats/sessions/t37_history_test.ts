@@ -1,4 +1,7 @@
-/** Earlier keys for who is invited: where history is shared, only devices get them that the user's identity vouches for. */
+/**
+ * Earlier keys for who is invited: where history is shared, only devices get them that the user's identity
+ * vouches for.
+ */
 
 import { assertEquals } from "@std/assert";
 import { ALICE, fileAt, historyScene } from "../../history/stage.ts";

@@ -1,6 +1,7 @@
 /**
- * Replay squatting: another's ciphertext in an event that is shown first. Mallory, or the server for her, puts Alice's ciphertext into an event of hers; or
- * shows it under a name that Alice's event does not have. Alice's own event must be read when it comes, by whatever way.
+ * Replay squatting: another's ciphertext in an event that is shown first. Mallory, or the server for her,
+ * puts Alice's ciphertext into an event of hers; or shows it under a name that Alice's event does not have.
+ * Alice's own event must be read when it comes, by whatever way.
  *
  * Class of mistake: something is used up by who came first, before it is known whether they may have it.
  */

@@ -91,7 +91,10 @@ export class Peer extends PeerWatch implements AsyncDisposable {
     return this.#whileStopped("saveStore", { name });
   }
 
-  /** Goes back to a copy of the store, as one does who restores a backup. Events since then are told again. Not js_sdk. */
+  /**
+   * Goes back to a copy of the store, as one does who restores a backup. Events since then are told again.
+   * Not js_sdk.
+   */
   restoreStore(name: string): Promise<void> {
     return this.#whileStopped("restoreStore", { name });
   }
@@ -279,7 +282,10 @@ export class Peer extends PeerWatch implements AsyncDisposable {
     await this.#api("POST", `rooms/${encodeURIComponent(roomId)}/${action}`, body);
   }
 
-  /** What makes no difference to the library's cryptography goes to the server directly; the library gets it by sync. */
+  /**
+   * What makes no difference to the library's cryptography goes to the server directly; the library gets it
+   * by sync.
+   */
   async #api(method: string, path: string, body: Content): Promise<Content> {
     const response = await fetch(`${this.#homeserver}/_matrix/client/v3/${path}`, {
       method,
