@@ -227,16 +227,17 @@ function extensionsOf(
 }
 
 function answerOf(
-  { pos, lists = {}, rooms = {}, extensions = {} }: Answer,
+  { pos, ...parts }: Answer,
   nameOf: (extension: string) => string | undefined,
   read: (room: JsonObject) => SlidingRoom,
 ): SlidingAnswer {
+  const [lists, rooms, extensions] = [parts.lists, parts.rooms, parts.extensions].map(object) as Objects;
   const part = (extension: string): JsonObject => object(extensions[nameOf(extension) ?? ""]);
-  const counts = Object.values(lists).map((list) => Number(object(list).count));
+  const counts = Object.values(lists).map((list) => object(list).count);
   const accountData = part("account_data");
   return {
     pos,
-    count: Math.max(0, ...counts.filter((count) => !Number.isNaN(count))),
+    count: Math.max(0, ...counts.filter((count): count is number => Number.isSafeInteger(count))),
     rooms: new Map(Object.entries(rooms).map(([roomId, room]) => [roomId, read(object(room))])),
     toDevice: part("to_device"),
     e2ee: part("e2ee"),
@@ -246,6 +247,8 @@ function answerOf(
     typing: object(part("typing").rooms),
   };
 }
+
+type Objects = [JsonObject, JsonObject, JsonObject];
 
 /** A part of an answer, or an empty one in its place. */
 export function object(value: unknown): JsonObject {

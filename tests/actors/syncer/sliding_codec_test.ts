@@ -1,3 +1,9 @@
+/**
+ * Over 300 lines because all tests put the same answers into both spellings.
+ *
+ * @module
+ */
+
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import {
@@ -169,6 +175,33 @@ Deno.test("As long as there are more rooms than were asked for, a token says how
   assertEquals(next.window, {
     ...{ since: base, initial: [], isGrowing: true, isFirst: false, isNew: false, hasMore: false },
   });
+});
+
+Deno.test("Parts of an answer that are null are empty", async () => {
+  const nothing = { lists: null, rooms: null, extensions: null } as unknown as Answer;
+  const { session } = scripted({ "*": { pos: "7/s1_2", ...nothing } }, { checked: false });
+  for (const features of Object.values(SPELLINGS)) {
+    const toDevice = { since: undefined, limit: 2 };
+    const question = {
+      connection: "",
+      pos: undefined,
+      timeout: 0,
+      rooms: 1,
+      events: 1,
+      toDevice,
+      presence: undefined,
+    };
+    const answer = await slidingSpelling(features)?.ask(session, question);
+    assertEquals([answer?.count, answer?.rooms.size, answer?.toDevice], [0, 0, {}]);
+  }
+});
+
+Deno.test("A number of rooms that is none, however deep, counts as none", async () => {
+  const from = { shown: 20, isFirst: true, isBehind: false };
+  for (const count of ["30", null, JSON.parse(`${"[".repeat(3_000)}${"]".repeat(3_000)}`)]) {
+    const { window } = await taken({ lists: { rooms: { count }, all: { count: 3 } } }, { from });
+    assert(!window.hasMore);
+  }
 });
 
 Deno.test("As many messages to the device as an answer can have mean that there are more", async () => {
