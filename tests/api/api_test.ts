@@ -1,5 +1,6 @@
 import { assertEquals } from "@std/assert";
-import { clientAPI, type CoreAPI } from "../../src/api/api.ts";
+import type { CoreAPI } from "@greenroom/matrix/types";
+import { clientAPI } from "../../src/api/api.ts";
 import { scripted } from "../support/scripted_fetch.ts";
 
 const ROOM = "/_matrix/client/v3/rooms/!room";

@@ -1,8 +1,7 @@
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import { Client } from "../../src/client/client.ts";
 import { clientAPI } from "../../src/api/api.ts";
-import { MatrixError } from "../../src/errors/matrix_error.ts";
-import { MatrixRequestError } from "../../src/errors/request_error.ts";
+import { MatrixError, MatrixRequestError } from "@greenroom/matrix/errors";
 import { type Rule, scripted, type ScriptedRequest, untilSettled } from "../support/scripted_fetch.ts";
 import { CLASS_MEMBERS, CLIENT_MEMBERS, CONTRACT, type ContractRow, USUAL_ANSWER } from "./contract_table.ts";
 import { contractText, writtenOperations, type WrittenParameter, writtenPaths } from "./contract_text.ts";

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { clientAPI } from "../../src/api/api.ts";
-import { LimitExceededError } from "../../src/errors/errcodes.ts";
-import type { RetryPolicy } from "../../src/api/http/request_options.ts";
+import { LimitExceededError } from "@greenroom/matrix/errors";
+import type { RetryPolicy } from "@greenroom/matrix";
 import { refusal, scripted, type ScriptedOptions, untilSettled } from "../support/scripted_fetch.ts";
 import { callsOf, wantsPassword } from "./operations.ts";
 

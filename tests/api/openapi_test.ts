@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { clientAPI, namesOf } from "../../src/api/api.ts";
-import { MatrixError, ValueError } from "../../src/errors/matrix_error.ts";
+import { MatrixError, ValueError } from "@greenroom/matrix/errors";
 import { contentProblems } from "../support/event_schemas.ts";
 import { describedOperations, operationOf, requestProblems } from "../support/openapi.ts";
 import { recordingFetch } from "../support/recording_fetch.ts";

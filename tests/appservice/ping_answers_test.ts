@@ -1,9 +1,8 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import type { HTTPAPI } from "../../src/api/http/mod.ts";
+import type { HTTPAPI } from "@greenroom/matrix";
+import { type MatrixError, NetworkError } from "@greenroom/matrix/errors";
 import { AppservicePingError, pingAppservice } from "../../src/appservice/registration.ts";
 import { requestError } from "../../src/errors/errcodes.ts";
-import type { MatrixError } from "../../src/errors/matrix_error.ts";
-import { NetworkError } from "../../src/errors/request_error.ts";
 import { registration } from "./scene.ts";
 
 const BEGUN = 1_000;

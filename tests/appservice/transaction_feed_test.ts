@@ -1,13 +1,12 @@
 import { assertEquals } from "@std/assert";
 import { MemoryStore } from "@greenroom/matrix";
-import type { JsonObject } from "../../src/types/json.ts";
+import type { JsonObject, SyncResponse } from "@greenroom/matrix/types";
 import { systemClock } from "../../src/base/clock.ts";
 import { Inbox } from "../../src/appservice/inbox.ts";
 import { OwnUsers } from "../../src/appservice/own_users.ts";
 import { readTransaction } from "../../src/appservice/transaction.ts";
 import { StoreKeys } from "../../src/store/device/keys.ts";
 import { DeviceQueue } from "../../src/appservice/device_queue.ts";
-import type { SyncResponse } from "../../src/types/events/sync_response.ts";
 import { TransactionFeed } from "../../src/appservice/transaction_feed.ts";
 import { recordingLogger } from "../actors/kernel/support.ts";
 import { TestClock } from "@greenroom/matrix/testing";

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
-import { ActorError, ActorStoppedError } from "../../src/actors/kernel/supervisor.ts";
+import { ActorError, ActorStoppedError } from "@greenroom/matrix/errors";
+import type { StoreMutation } from "@greenroom/matrix";
 import { Housekeeping } from "../../src/client/client_core.ts";
-import type { StoreMutation } from "../../src/store/base/store.ts";
 import { recordingLogger } from "../actors/kernel/support.ts";
 import { answeredBy } from "../support/answered_by.ts";
 

@@ -1,8 +1,8 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { type DecryptingClient, DecryptionDispatcher } from "../../src/client/encrypting_api.ts";
-import { EncryptionError } from "../../src/errors/encryption_error.ts";
-import { type MessageEvent, SyncStream } from "../../src/types/events/event.ts";
-import { InternalEventType } from "../../src/types/events/event_type.ts";
+import type { DecryptingClient } from "@greenroom/matrix";
+import { EncryptionError } from "@greenroom/matrix/errors";
+import { InternalEventType, type MessageEvent, SyncStream } from "@greenroom/matrix/types";
+import { DecryptionDispatcher } from "../../src/client/encrypting_api.ts";
 import { message } from "../actors/support/events.ts";
 
 type Encrypted = MessageEvent<"m.room.encrypted">;

@@ -6,9 +6,7 @@ import { encryptingAPI, EncryptionSends } from "../../src/client/encrypting_api.
 import { storeUpdatingAPI } from "../../src/client/store_updating_api.ts";
 import { ClearRooms } from "../../src/actors/syncer/sync_progress.ts";
 import { coreAPI } from "../../src/api/api.ts";
-import { EncryptionError } from "../../src/errors/encryption_error.ts";
-import { ForbiddenError } from "../../src/errors/errcodes.ts";
-import { type MatrixError, ValueError } from "../../src/errors/matrix_error.ts";
+import { EncryptionError, ForbiddenError, type MatrixError, ValueError } from "@greenroom/matrix/errors";
 import { defineEvent } from "../../src/types/events/define_event.ts";
 import { recordingLogger, rejectionOf } from "../actors/kernel/support.ts";
 import { inTurn, refusal, type Rule, scripted } from "../support/scripted_fetch.ts";

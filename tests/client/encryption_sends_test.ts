@@ -1,8 +1,12 @@
 import { assertEquals, assertFalse, assertStrictEquals } from "@std/assert";
 import { EncryptionSends } from "../../src/client/encrypting_api.ts";
-import { MatrixRequestError, NetworkError, RequestTimeoutError } from "../../src/errors/request_error.ts";
-import { ServiceResponseError } from "../../src/errors/service_response_error.ts";
-import { ValueError } from "../../src/errors/matrix_error.ts";
+import {
+  MatrixRequestError,
+  NetworkError,
+  RequestTimeoutError,
+  ServiceResponseError,
+  ValueError,
+} from "@greenroom/matrix/errors";
 import { rejectionOf } from "../actors/kernel/support.ts";
 
 const ROOM = "!room:a";

@@ -1,9 +1,8 @@
 import { assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
-import { ValueError } from "../../src/errors/matrix_error.ts";
+import { ValueError } from "@greenroom/matrix/errors";
+import { type JsonObject, type MatrixEvent, SyncStream } from "@greenroom/matrix/types";
 import { defineEvent } from "../../src/types/events/define_event.ts";
-import { type MatrixEvent, SyncStream } from "../../src/types/events/event.ts";
 import { eventType } from "../../src/types/events/event_type.ts";
-import type { JsonObject } from "../../src/types/json.ts";
 import { message, ROOM } from "../actors/support/events.ts";
 import { syncerStage } from "../actors/support/syncer_stage.ts";
 

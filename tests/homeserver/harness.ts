@@ -5,7 +5,7 @@
  */
 
 import { Homeserver, type HomeserverOptions, TestClock, type TestUser } from "@greenroom/matrix/testing";
-import type { RoomID } from "../../src/types/ids.ts";
+import type { RoomID } from "@greenroom/matrix/types";
 
 /** JSON of any shape: tests look into it without ceremony. */
 // deno-lint-ignore no-explicit-any -- what a test reads from it is what it asserts

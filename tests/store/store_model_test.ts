@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { KvStore } from "../../src/store/deno_kv/deno_kv.ts";
-import type { Store, StoreKey, StoreMutation } from "../../src/store/base/store.ts";
+import type { Store, StoreKey, StoreMutation } from "@greenroom/matrix";
 import { MemoryStore } from "../../src/store/base/mod.ts";
 import { SqliteStore } from "../../src/store/sqlite/sqlite.ts";
 

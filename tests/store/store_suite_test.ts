@@ -1,11 +1,6 @@
 import { assert, assertRejects } from "@std/assert";
-import {
-  StoreError,
-  StoreFormatError,
-  StoreFullError,
-  StoreReadOnlyError,
-} from "../../src/errors/store_error.ts";
-import type { Store, StoreCheck, StoreEntry, StoreKey, StoreMutation } from "../../src/store/base/store.ts";
+import { StoreError, StoreFormatError, StoreFullError, StoreReadOnlyError } from "@greenroom/matrix/errors";
+import type { Store, StoreCheck, StoreEntry, StoreKey, StoreMutation } from "@greenroom/matrix";
 import { MemoryStore } from "../../src/store/base/mod.ts";
 import { storeConformance, type StoreConformanceOptions } from "../../src/testing/conformance/conformance.ts";
 

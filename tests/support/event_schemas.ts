@@ -6,7 +6,8 @@
 
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
-import { isJsonObject, type JsonObject } from "../../src/types/json.ts";
+import type { JsonObject } from "@greenroom/matrix/types";
+import { isJsonObject } from "../../src/types/json.ts";
 import { readSharedJson } from "../types/shared_schemas.ts";
 
 /** The schema of an event. */

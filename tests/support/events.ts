@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { ClientEvent } from "../../src/types/events/event.ts";
+import type { ClientEvent } from "@greenroom/matrix/types";
 
 /** An event of the room `!room`, with everything that one must have. */
 export function clientEvent(id: string, more: Partial<ClientEvent> = {}): ClientEvent {

@@ -4,8 +4,8 @@
  * @module
  */
 
-import { type MediaAPI, mediaAPI } from "../../src/api/media/media.ts";
-import type { ContentURI } from "../../src/types/ids.ts";
+import type { ContentURI, MediaAPI } from "@greenroom/matrix/types";
+import { mediaAPI } from "../../src/api/media/media.ts";
 import { type Rule, type Scripted, scripted, type ScriptedOptions } from "./scripted_fetch.ts";
 
 /** The versions of the specification, which decide where media is. */

@@ -6,10 +6,10 @@
 
 import { AssertionError } from "@std/assert";
 import { HTTPAPI } from "../../src/api/http/http_api.ts";
-import type { HTTPAPIOptions } from "../../src/api/http/http_options.ts";
+import type { HTTPAPIOptions } from "@greenroom/matrix";
+import type { UserID } from "@greenroom/matrix/types";
 import { Session } from "../../src/api/http/session.ts";
 import { TestClock } from "../../src/testing/mod.ts";
-import type { UserID } from "../../src/types/ids.ts";
 import { requestProblems } from "./openapi.ts";
 
 /** A request as it arrived. */

@@ -2,7 +2,7 @@ import { assert, assertEquals, assertNotEquals, assertRejects } from "@std/asser
 import { pruneCrypto, spawnCrypto } from "../../../src/actors/crypto/crypto_actor.ts";
 import { spawnStore, type StoreHandlers } from "../../../src/actors/store/store_actor.ts";
 import { DEFAULT_POLICY } from "../../../src/crypto/context/context.ts";
-import { EncryptionError } from "../../../src/errors/encryption_error.ts";
+import { EncryptionError } from "@greenroom/matrix/errors";
 import { MemoryStore } from "../../../src/store/base/mod.ts";
 import { TestClock } from "../../../src/testing/mod.ts";
 import { recordingLogger } from "../kernel/support.ts";

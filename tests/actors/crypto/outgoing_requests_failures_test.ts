@@ -3,9 +3,7 @@
  */
 
 import { assertEquals, assertStrictEquals } from "@std/assert";
-import { UnknownDeviceError } from "../../../src/errors/account_errcodes.ts";
-import { NetworkError } from "../../../src/errors/request_error.ts";
-import { ValueError } from "../../../src/errors/matrix_error.ts";
+import { NetworkError, UnknownDeviceError, ValueError } from "@greenroom/matrix/errors";
 import { event, never, query, refused, requestsStage, toDevice, turns } from "../support/requests_stage.ts";
 
 /** A stage on which some requests fail; `sent` are those that were tried. */

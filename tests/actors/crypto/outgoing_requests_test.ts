@@ -1,7 +1,7 @@
 import { assertEquals, assertFalse, assertStrictEquals } from "@std/assert";
 import type { RequestSender } from "../../../src/actors/crypto/request_sender.ts";
 import type { RecoveredEvent } from "../../../src/crypto/megolm/decrypted.ts";
-import { DeviceConflictError } from "../../../src/errors/encryption_error.ts";
+import { DeviceConflictError } from "@greenroom/matrix/errors";
 import {
   event,
   never,

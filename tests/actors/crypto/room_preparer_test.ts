@@ -9,15 +9,11 @@ import {
 } from "@std/assert";
 import type { OutgoingRequests, RoundOutcome } from "../../../src/actors/crypto/outgoing_requests.ts";
 import type { CryptoHandlers } from "../../../src/actors/crypto/crypto_actor.ts";
-import {
-  type OnNewRecipient,
-  roomDescriber,
-  RoomPreparer,
-} from "../../../src/actors/crypto/room_preparer.ts";
-import type { RoomDescription, ShareReport } from "../../../src/crypto/sharing/outbound_record.ts";
-import { EncryptionError } from "../../../src/errors/encryption_error.ts";
-import { NotFoundError } from "../../../src/errors/errcodes.ts";
-import { NetworkError } from "../../../src/errors/request_error.ts";
+import type { OnNewRecipient } from "@greenroom/matrix";
+import type { ShareReport } from "@greenroom/matrix/types";
+import { EncryptionError, NetworkError, NotFoundError } from "@greenroom/matrix/errors";
+import { roomDescriber, RoomPreparer } from "../../../src/actors/crypto/room_preparer.ts";
+import type { RoomDescription } from "../../../src/crypto/sharing/outbound_record.ts";
 import { TestClock } from "../../../src/testing/mod.ts";
 import { rejectionOf } from "../kernel/support.ts";
 import { answeredBy } from "../../support/answered_by.ts";

@@ -8,7 +8,7 @@ import {
 import type { NamedDelivery, Task } from "../../../src/actors/dispatcher/deliver.ts";
 import { spawnStore, type StoreHandlers } from "../../../src/actors/store/store_actor.ts";
 import { TestClock } from "../../../src/testing/mod.ts";
-import type { MatrixEvent } from "../../../src/types/events/event.ts";
+import type { MatrixEvent } from "@greenroom/matrix/types";
 import { assertPending, recordingLogger } from "../kernel/support.ts";
 import { CountingStore } from "../support/counting_store.ts";
 import { message } from "../support/events.ts";

@@ -5,7 +5,7 @@ import type { Attempt, SyncBatch } from "../../../src/actors/store/store_protoco
 import { HandlerRegistry } from "../../../src/actors/dispatcher/handler_registry.ts";
 import type { StoreHandlers } from "../../../src/actors/store/store_actor.ts";
 import { TestClock } from "../../../src/testing/mod.ts";
-import { SyncStream } from "../../../src/types/events/event.ts";
+import { SyncStream } from "@greenroom/matrix/types";
 import { recordingLogger } from "../kernel/support.ts";
 import { MEGOLM, message, ROOM } from "../support/events.ts";
 import { NOTHING_KEPT } from "../support/nothing_kept.ts";

@@ -3,10 +3,8 @@ import { type Delivered, Deliverer, type Task } from "../../../src/actors/dispat
 import { HandlerRegistry } from "../../../src/actors/dispatcher/handler_registry.ts";
 import { currentHandler } from "../../../src/base/handler_call.ts";
 import { defineEvent } from "../../../src/types/events/define_event.ts";
-import { type MatrixEvent, SyncStream } from "../../../src/types/events/event.ts";
+import { type JsonObject, type MalformedEvent, type MatrixEvent, SyncStream } from "@greenroom/matrix/types";
 import { eventType } from "../../../src/types/events/event_type.ts";
-import type { MalformedEvent } from "../../../src/types/events/internal_event.ts";
-import type { JsonObject } from "../../../src/types/json.ts";
 import { recordingLogger, settle } from "../kernel/support.ts";
 import { numberSchema } from "../support/contents.ts";
 import { member, message, ROOM, state } from "../support/events.ts";

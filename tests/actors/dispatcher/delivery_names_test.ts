@@ -1,9 +1,9 @@
 import { assert, assertEquals, assertFalse } from "@std/assert";
 import { Deliverer, type NamedDelivery } from "../../../src/actors/dispatcher/deliver.ts";
-import type { HandlerContext } from "../../../src/actors/dispatcher/handler_context.ts";
+import type { HandlerContext } from "@greenroom/matrix";
+import { type MatrixEvent, SyncStream } from "@greenroom/matrix/types";
 import { HandlerRegistry } from "../../../src/actors/dispatcher/handler_registry.ts";
 import { currentHandler } from "../../../src/base/handler_call.ts";
-import { type MatrixEvent, SyncStream } from "../../../src/types/events/event.ts";
 import { recordingLogger } from "../kernel/support.ts";
 import { MEGOLM, message, ROOM, state } from "../support/events.ts";
 import { NOTHING_KEPT } from "../support/nothing_kept.ts";

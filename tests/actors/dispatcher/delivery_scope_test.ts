@@ -1,6 +1,6 @@
 import { assertEquals, assertMatch, assertNotEquals, assertRejects } from "@std/assert";
 import { DeliveryScope, SendIds } from "../../../src/actors/dispatcher/delivery_scope.ts";
-import { ValueError } from "../../../src/errors/matrix_error.ts";
+import { ValueError } from "@greenroom/matrix/errors";
 import type { Outgoing } from "../../../src/base/handler_call.ts";
 import { spawnStore } from "../../../src/actors/store/store_actor.ts";
 import { MemoryStore } from "../../../src/store/base/mod.ts";

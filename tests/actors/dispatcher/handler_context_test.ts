@@ -5,9 +5,9 @@ import {
   SessionContext,
   type SessionOutcome,
 } from "../../../src/actors/dispatcher/session_context.ts";
-import { ValueError } from "../../../src/errors/matrix_error.ts";
+import { ValueError } from "@greenroom/matrix/errors";
+import type { ContentSchema } from "@greenroom/matrix/types";
 import { decodeValue, encodeValue } from "../../../src/store/base/store.ts";
-import type { ContentSchema } from "../../../src/types/events/define_event.ts";
 import { defineSession } from "../../../src/types/events/define_session.ts";
 
 interface Counter {

@@ -1,10 +1,10 @@
 import { assert, assertEquals, assertFalse, assertThrows } from "@std/assert";
 import { type HandlerEntry, HandlerRegistry } from "../../../src/actors/dispatcher/handler_registry.ts";
-import { ValueError } from "../../../src/errors/matrix_error.ts";
+import { ValueError } from "@greenroom/matrix/errors";
+import { type EventClass, type EventType, SyncStream } from "@greenroom/matrix/types";
 import { defineEvent } from "../../../src/types/events/define_event.ts";
 import { defineSession } from "../../../src/types/events/define_session.ts";
-import { type EventClass, type EventType, eventType } from "../../../src/types/events/event_type.ts";
-import { SyncStream } from "../../../src/types/events/event.ts";
+import { eventType } from "../../../src/types/events/event_type.ts";
 import { numberSchema } from "../support/contents.ts";
 
 const first = () => {};

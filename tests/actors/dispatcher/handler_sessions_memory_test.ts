@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import type { Store } from "../../../src/store/base/store.ts";
+import type { Store } from "@greenroom/matrix";
 import { settle } from "../kernel/support.ts";
 import { sessionStage } from "../support/sessions.ts";
 

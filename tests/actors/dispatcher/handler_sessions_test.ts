@@ -1,8 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { ActorError } from "../../../src/actors/kernel/supervisor.ts";
-import type { HandlerContext } from "../../../src/actors/dispatcher/handler_context.ts";
-import { ValueError } from "../../../src/errors/matrix_error.ts";
-import type { SessionDefinition, SessionScope } from "../../../src/types/events/define_session.ts";
+import { ActorError, ValueError } from "@greenroom/matrix/errors";
+import type { HandlerContext, SessionDefinition, SessionScope } from "@greenroom/matrix";
 import { assertPending, settle } from "../kernel/support.ts";
 import { message, ROOM } from "../support/events.ts";
 import { type Counter, counterOf, kinds, sessionStage } from "../support/sessions.ts";

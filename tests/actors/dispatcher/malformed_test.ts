@@ -1,10 +1,10 @@
 // deno-lint-ignore-file no-boolean-literal-for-arguments -- it is how assertType() is called
 import { assert, assertEquals, assertStrictEquals } from "@std/assert";
 import { assertType, type IsExact } from "@std/testing/types";
-import type { SyncerAPI } from "../../../src/client/syncer_api.ts";
-import { MalformedContentError } from "../../../src/errors/matrix_error.ts";
+import type { SyncerAPI } from "@greenroom/matrix";
+import { MalformedContentError } from "@greenroom/matrix/errors";
+import type { JsonObject } from "@greenroom/matrix/types";
 import { defineEvent } from "../../../src/types/events/define_event.ts";
-import type { JsonObject } from "../../../src/types/json.ts";
 import { numberSchema } from "../support/contents.ts";
 import { joined, member, message, state, timeline } from "../support/events.ts";
 import { syncerStage } from "../support/syncer_stage.ts";

@@ -4,7 +4,7 @@ import { HandlerRegistry } from "../../../src/actors/dispatcher/handler_registry
 import { Quarantine } from "../../../src/actors/dispatcher/quarantine.ts";
 import { spawnStore } from "../../../src/actors/store/store_actor.ts";
 import { TestClock } from "../../../src/testing/mod.ts";
-import { SyncStream } from "../../../src/types/events/event.ts";
+import { SyncStream } from "@greenroom/matrix/types";
 import { recordingLogger } from "../kernel/support.ts";
 import { message, ROOM } from "../support/events.ts";
 import { NOTHING_KEPT } from "../support/nothing_kept.ts";

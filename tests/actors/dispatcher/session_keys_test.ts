@@ -1,8 +1,8 @@
 import { assertEquals, assertNotEquals, assertThrows } from "@std/assert";
 import { sessionKey, SESSIONS } from "../../../src/actors/dispatcher/handler_context.ts";
-import { ValueError } from "../../../src/errors/matrix_error.ts";
-import type { SessionScope } from "../../../src/types/events/define_session.ts";
-import type { JsonObject } from "../../../src/types/json.ts";
+import { ValueError } from "@greenroom/matrix/errors";
+import type { SessionScope } from "@greenroom/matrix";
+import type { JsonObject } from "@greenroom/matrix/types";
 import { message, ROOM } from "../support/events.ts";
 
 function keyOf(per: SessionScope, event: object) {

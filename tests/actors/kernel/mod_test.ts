@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertInstanceOf, assertRejects, assertStrictEquals } from "@std/assert";
-import { ActorError, ActorStoppedError, fatal } from "../../../src/actors/kernel/supervisor.ts";
+import { ActorError, ActorStoppedError } from "@greenroom/matrix/errors";
+import { fatal } from "../../../src/actors/kernel/supervisor.ts";
 import { spawn } from "../../../src/actors/kernel/mod.ts";
 import { later, type TurnContext } from "../../../src/actors/kernel/actor.ts";
 import { assertPending, eventLoopTurn, recordingLogger, rejectionOf, settle } from "./support.ts";

@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertInstanceOf, assertRejects, assertStrictEquals } from "@std/assert";
 import { type Actor, later } from "../../../src/actors/kernel/actor.ts";
-import { ActorError, ActorStoppedError, fatal, supervise } from "../../../src/actors/kernel/supervisor.ts";
+import { ActorError, ActorStoppedError } from "@greenroom/matrix/errors";
+import { fatal, supervise } from "../../../src/actors/kernel/supervisor.ts";
 import { spawn } from "../../../src/actors/kernel/mod.ts";
 import {
   assertPending,

@@ -5,8 +5,7 @@
  */
 
 import { assertEquals } from "@std/assert";
-import type { Clock } from "../../../src/base/clock.ts";
-import type { Logger } from "../../../src/base/log.ts";
+import type { Clock, Logger } from "@greenroom/matrix";
 
 /** What was logged: level, message and fields. */
 export type LogLine = [level: keyof Logger, message: string, data?: Record<string, unknown>];

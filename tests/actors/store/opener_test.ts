@@ -1,8 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { type Account, storeOpener } from "../../../src/actors/store/store_access.ts";
 import { spawnStore } from "../../../src/actors/store/store_actor.ts";
-import { NetworkError } from "../../../src/errors/request_error.ts";
-import { ValueError } from "../../../src/errors/matrix_error.ts";
+import { NetworkError, ValueError } from "@greenroom/matrix/errors";
 import { CountingStore } from "../support/counting_store.ts";
 import { ROOM } from "../support/events.ts";
 

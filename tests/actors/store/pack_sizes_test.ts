@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { RoomPacks } from "../../../src/actors/store/packed_state.ts";
 import { StoreWriter } from "../../../src/actors/store/writer.ts";
-import type { RoomID } from "../../../src/types/ids.ts";
+import type { RoomID } from "@greenroom/matrix/types";
 import { grownBy } from "../../support/growth.ts";
 import { CountingStore } from "../support/counting_store.ts";
 import { ROOM, state } from "../support/events.ts";

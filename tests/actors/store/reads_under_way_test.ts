@@ -1,8 +1,6 @@
 import { type StateUpdates, UPDATES } from "../../../src/actors/store/mod.ts";
 import { assert, assertEquals, assertFalse, assertRejects } from "@std/assert";
-import type { StoredState } from "../../../src/store/device/keys.ts";
-import type { MessageEvent } from "../../../src/types/events/event.ts";
-import type { JsonObject } from "../../../src/types/json.ts";
+import type { JsonObject, MessageEvent, StoredState } from "@greenroom/matrix/types";
 import { member, ROOM, state } from "../support/events.ts";
 import { stateStage } from "../support/state_store.ts";
 import { ReadsUnderWay } from "../../../src/actors/store/redactable_state.ts";

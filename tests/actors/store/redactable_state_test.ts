@@ -1,8 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { MemoryRoomState } from "../../../src/actors/store/room_state.ts";
 import { RedactableState } from "../../../src/actors/store/redactable_state.ts";
-import type { StoredState } from "../../../src/store/device/keys.ts";
-import type { RoomID } from "../../../src/types/ids.ts";
+import type { RoomID, StoredState } from "@greenroom/matrix/types";
 import { grownBy } from "../../support/growth.ts";
 import { message, state } from "../support/events.ts";
 

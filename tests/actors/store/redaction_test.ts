@@ -3,10 +3,7 @@ import { redactedId, redactedState, versionOf } from "../../../src/actors/store/
 import { spawnStore } from "../../../src/actors/store/store_actor.ts";
 import type { SyncChange } from "../../../src/actors/store/store_protocol.ts";
 import { MemoryStore } from "../../../src/store/base/mod.ts";
-import type { RoomID } from "../../../src/types/ids.ts";
-import type { StoredState } from "../../../src/store/device/keys.ts";
-import type { MessageEvent } from "../../../src/types/events/event.ts";
-import type { JsonObject } from "../../../src/types/json.ts";
+import type { JsonObject, MessageEvent, RoomID, StoredState } from "@greenroom/matrix/types";
 import { message, state } from "../support/events.ts";
 
 function redaction(given: JsonObject): MessageEvent {

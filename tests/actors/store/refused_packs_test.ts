@@ -1,11 +1,10 @@
 import { assertEquals } from "@std/assert";
 import { spawnStore } from "../../../src/actors/store/store_actor.ts";
-import type { Membership } from "../../../src/types/enums.ts";
+import type { JsonObject, Membership, StoredState } from "@greenroom/matrix/types";
+import type { StoreMutation } from "@greenroom/matrix";
 import type { RoomChange } from "../../../src/actors/store/store_protocol.ts";
-import { MemoryStore, type StoreMutation } from "../../../src/store/base/mod.ts";
-import type { StoredState } from "../../../src/store/device/keys.ts";
+import { MemoryStore } from "../../../src/store/base/mod.ts";
 import { TestClock } from "../../../src/testing/mod.ts";
-import type { JsonObject } from "../../../src/types/json.ts";
 import { complaintsIn, recordingLogger } from "../kernel/support.ts";
 import { member, ROOM, state } from "../support/events.ts";
 import { redactionsOf } from "../support/packs.ts";

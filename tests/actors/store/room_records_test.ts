@@ -4,10 +4,10 @@ import { spawnStore } from "../../../src/actors/store/store_actor.ts";
 import { factsOf, nextRecord } from "../../../src/actors/store/room_records.ts";
 import { RoomRecords } from "../../../src/actors/store/room_records.ts";
 import { set, StoreWriter } from "../../../src/actors/store/writer.ts";
-import type { StoreKey } from "../../../src/store/base/store.ts";
+import type { StoreKey } from "@greenroom/matrix";
+import type { RoomID } from "@greenroom/matrix/types";
 import { MemoryStore } from "../../../src/store/base/mod.ts";
 import type { RoomRecord } from "../../../src/store/device/keys.ts";
-import type { RoomID } from "../../../src/types/ids.ts";
 
 /** Counts the keys that are read. */
 class ReadStore extends MemoryStore {

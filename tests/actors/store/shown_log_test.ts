@@ -3,8 +3,7 @@ import type { Actor } from "../../../src/actors/kernel/actor.ts";
 import { lookAt, type ShownEvents, withShown } from "../../../src/actors/store/shown_events.ts";
 import { spawnStore, type StoreHandlers } from "../../../src/actors/store/store_actor.ts";
 import type { SyncChange } from "../../../src/actors/store/store_protocol.ts";
-import type { MatrixEvent } from "../../../src/types/events/event.ts";
-import type { RoomID } from "../../../src/types/ids.ts";
+import type { MatrixEvent, RoomID } from "@greenroom/matrix/types";
 import { CountingStore } from "../support/counting_store.ts";
 import { message } from "../support/events.ts";
 

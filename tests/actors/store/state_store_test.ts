@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertFalse } from "@std/assert";
 import { UPDATES } from "../../../src/actors/store/mod.ts";
 import { SyncStore } from "../../../src/client/syncer_api.ts";
-import type { JsonObject } from "../../../src/types/json.ts";
+import type { JsonObject } from "@greenroom/matrix/types";
 import { member, ROOM, state } from "../support/events.ts";
 import { stateStage } from "../support/state_store.ts";
 

@@ -1,11 +1,9 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import type { Actor } from "../../../src/actors/kernel/actor.ts";
-import { ActorError } from "../../../src/actors/kernel/supervisor.ts";
+import { ActorError } from "@greenroom/matrix/errors";
+import type { JsonObject, RoomID, StoredState } from "@greenroom/matrix/types";
 import { spawnStore, type StoreHandlers } from "../../../src/actors/store/store_actor.ts";
 import type { FormerRooms, RoomChange, SyncChange } from "../../../src/actors/store/store_protocol.ts";
-import type { StoredState } from "../../../src/store/device/keys.ts";
-import type { RoomID } from "../../../src/types/ids.ts";
-import type { JsonObject } from "../../../src/types/json.ts";
 import { recordingLogger } from "../kernel/support.ts";
 import { CountingStore } from "../support/counting_store.ts";
 import { member, ROOM, state } from "../support/events.ts";

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { spawnStore } from "../../../src/actors/store/store_actor.ts";
-import type { StoreMutation } from "../../../src/store/base/store.ts";
+import type { StoreMutation } from "@greenroom/matrix";
 import { recordingLogger } from "../kernel/support.ts";
 import { CountingStore } from "../support/counting_store.ts";
 

@@ -1,8 +1,7 @@
 import { assert, assertEquals, assertInstanceOf, assertRejects } from "@std/assert";
 import type { Actor } from "../../../src/actors/kernel/actor.ts";
-import { ActorError } from "../../../src/actors/kernel/supervisor.ts";
+import { ActorError, StoreInUseError } from "@greenroom/matrix/errors";
 import type { StoreHandlers } from "../../../src/actors/store/store_actor.ts";
-import { StoreInUseError } from "../../../src/errors/store_error.ts";
 import { ROOM } from "../support/events.ts";
 import { type LeaseStage, leaseStage, overtake } from "../support/lease_stage.ts";
 

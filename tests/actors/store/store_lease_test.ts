@@ -1,8 +1,13 @@
 import { assertEquals, assertInstanceOf, assertRejects } from "@std/assert";
-import { ActorError, ActorStoppedError } from "../../../src/actors/kernel/supervisor.ts";
+import {
+  ActorError,
+  ActorStoppedError,
+  StoreError,
+  StoreFormatError,
+  StoreInUseError,
+} from "@greenroom/matrix/errors";
 import { spawnStore } from "../../../src/actors/store/store_actor.ts";
 import { storeOpener } from "../../../src/actors/store/store_access.ts";
-import { StoreError, StoreFormatError, StoreInUseError } from "../../../src/errors/store_error.ts";
 import { TestClock } from "../../../src/testing/mod.ts";
 import { ROOM } from "../support/events.ts";
 import { CheckingStore, DEVICE, leaseStage, overtake } from "../support/lease_stage.ts";

@@ -1,11 +1,9 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { ActorError } from "../../../src/actors/kernel/supervisor.ts";
+import { ActorError, StoreError } from "@greenroom/matrix/errors";
+import type { RoomID, StoredState } from "@greenroom/matrix/types";
 import { spawnStore } from "../../../src/actors/store/store_actor.ts";
 import type { CommittedSync, RoomChange, SyncChange } from "../../../src/actors/store/store_protocol.ts";
-import { StoreError } from "../../../src/errors/store_error.ts";
-import type { StoredState } from "../../../src/store/device/keys.ts";
 import { TestClock } from "../../../src/testing/mod.ts";
-import type { RoomID } from "../../../src/types/ids.ts";
 import { recordingLogger, rejectionOf } from "../kernel/support.ts";
 import { member, ROOM, state } from "../support/events.ts";
 import { HeldStore } from "../support/held_store.ts";

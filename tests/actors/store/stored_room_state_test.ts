@@ -2,10 +2,8 @@ import { assert, assertEquals } from "@std/assert";
 import { MemoryRoomState } from "../../../src/actors/store/room_state.ts";
 import { spawnStore } from "../../../src/actors/store/store_actor.ts";
 import type { FormerRooms, RoomChange } from "../../../src/actors/store/store_protocol.ts";
-import type { StoredState } from "../../../src/store/device/keys.ts";
+import type { JsonObject, RoomID, StoredState } from "@greenroom/matrix/types";
 import { TestClock } from "../../../src/testing/mod.ts";
-import type { RoomID } from "../../../src/types/ids.ts";
-import type { JsonObject } from "../../../src/types/json.ts";
 import { CountingStore } from "../support/counting_store.ts";
 import { member, ROOM, state } from "../support/events.ts";
 

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { ContentSchema } from "../../../src/types/events/define_event.ts";
+import type { ContentSchema } from "@greenroom/matrix/types";
 import { isJsonObject } from "../../../src/types/json.ts";
 
 /** The content that {@link numberSchema} lets pass. */

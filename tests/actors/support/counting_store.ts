@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Store, StoreEntry, StoreMutation } from "../../../src/store/base/store.ts";
+import type { Store, StoreEntry, StoreMutation } from "@greenroom/matrix";
 import { MemoryStore } from "../../../src/store/base/mod.ts";
 
 /** A memory store that keeps its commits. */

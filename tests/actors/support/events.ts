@@ -4,9 +4,7 @@
  * @module
  */
 
-import type { EncryptionInfo } from "../../../src/types/events/encryption_info.ts";
-import type { JsonObject } from "../../../src/types/json.ts";
-import type { UserID } from "../../../src/types/ids.ts";
+import type { EncryptionInfo, JsonObject, UserID } from "@greenroom/matrix/types";
 
 /** The acting user of these tests. */
 export const OWN: UserID = "@own:a";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { MemoryStore } from "../../../src/store/base/mod.ts";
+import type { MemoryStore } from "@greenroom/matrix";
 import { CountingStore } from "./counting_store.ts";
 
 /** A memory store whose commits a test releases. */

@@ -7,7 +7,7 @@
 import { assertEquals } from "@std/assert";
 import type { Actor } from "../../../src/actors/kernel/actor.ts";
 import { spawnStore, type StoreHandlers, type StoreOptions } from "../../../src/actors/store/store_actor.ts";
-import type { StoreCheck, StoreKey, StoreMutation } from "../../../src/store/base/store.ts";
+import type { StoreCheck, StoreKey, StoreMutation } from "@greenroom/matrix";
 import { TestClock } from "../../../src/testing/mod.ts";
 import { recordingLogger } from "../kernel/support.ts";
 import { CountingStore } from "./counting_store.ts";

@@ -6,9 +6,8 @@
 
 import { spawnStore } from "../../../src/actors/store/store_actor.ts";
 import type { RoomChange } from "../../../src/actors/store/store_protocol.ts";
-import type { StoredState } from "../../../src/store/device/keys.ts";
+import type { JsonObject, StoredState } from "@greenroom/matrix/types";
 import { TestClock } from "../../../src/testing/mod.ts";
-import type { JsonObject } from "../../../src/types/json.ts";
 import type { CountingStore } from "./counting_store.ts";
 import { member, message, ROOM, state } from "./events.ts";
 

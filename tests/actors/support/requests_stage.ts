@@ -10,8 +10,8 @@ import type { CryptoHandlers } from "../../../src/actors/crypto/crypto_actor.ts"
 import type { EngineRequest } from "../../../src/crypto/engine/engine_parts.ts";
 import type { RequestFailure } from "../../../src/crypto/requests/requests.ts";
 import type { AnswerOutput, RecoveredEvent } from "../../../src/crypto/megolm/decrypted.ts";
-import { MatrixRequestError } from "../../../src/errors/request_error.ts";
-import type { JsonObject } from "../../../src/types/json.ts";
+import { MatrixRequestError } from "@greenroom/matrix/errors";
+import type { JsonObject } from "@greenroom/matrix/types";
 import { recordingLogger } from "../kernel/support.ts";
 import { answeredBy } from "../../support/answered_by.ts";
 

@@ -4,15 +4,10 @@
  * @module
  */
 
-import type { HandlerContext } from "../../../src/actors/dispatcher/handler_context.ts";
+import type { HandlerContext, SessionDefinition, SessionScope, StoreMutation } from "@greenroom/matrix";
 import { HandlerSessions } from "../../../src/actors/dispatcher/handler_sessions.ts";
 import { spawnStore } from "../../../src/actors/store/store_actor.ts";
-import type { StoreMutation } from "../../../src/store/base/store.ts";
-import {
-  defineSession,
-  type SessionDefinition,
-  type SessionScope,
-} from "../../../src/types/events/define_session.ts";
+import { defineSession } from "../../../src/types/events/define_session.ts";
 import { recordingLogger } from "../kernel/support.ts";
 import { CountingStore } from "./counting_store.ts";
 import { message, ROOM } from "./events.ts";

@@ -7,8 +7,7 @@
 import type { Actor } from "../../../src/actors/kernel/actor.ts";
 import { StateStore } from "../../../src/actors/store/state_store.ts";
 import { spawnStore, type StoreHandlers } from "../../../src/actors/store/store_actor.ts";
-import type { StoredState } from "../../../src/store/device/keys.ts";
-import type { JsonObject } from "../../../src/types/json.ts";
+import type { JsonObject, StoredState } from "@greenroom/matrix/types";
 import { recordingLogger } from "../kernel/support.ts";
 import { CountingStore } from "./counting_store.ts";
 import { ROOM } from "./events.ts";

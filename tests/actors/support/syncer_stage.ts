@@ -16,16 +16,14 @@ import { spawnStore } from "../../../src/actors/store/store_actor.ts";
 import { ClearRooms } from "../../../src/actors/syncer/sync_progress.ts";
 import type { SyncRequests } from "../../../src/actors/syncer/syncer_options.ts";
 import { spawnSyncer } from "../../../src/actors/syncer/syncer.ts";
-import type { SyncerAPI } from "../../../src/client/syncer_api.ts";
+import type { SyncerAPI } from "@greenroom/matrix";
+import type { JsonObject, SyncOptions, SyncResponse } from "@greenroom/matrix/types";
+import { NetworkError } from "@greenroom/matrix/errors";
 import { syncerFacade } from "../../../src/client/client_operations.ts";
 import { supervise, type Supervisor } from "../../../src/actors/kernel/supervisor.ts";
-import type { SyncOptions } from "../../../src/api/server/sync.ts";
 import { TestClock } from "../../../src/testing/mod.ts";
-import type { JsonObject } from "../../../src/types/json.ts";
-import type { SyncResponse } from "../../../src/types/events/sync_response.ts";
 import { recordingLogger } from "../kernel/support.ts";
 import { CountingStore } from "./counting_store.ts";
-import { NetworkError } from "../../../src/errors/request_error.ts";
 import { joined, message, OWN, timeline } from "./events.ts";
 
 /** What a request is answered with; `undefined` leaves it open until it is ended. */

@@ -4,8 +4,8 @@ import { assert, assertEquals } from "@std/assert";
 import { syncBatch, type SyncContext } from "../../../src/actors/syncer/sync_batch.ts";
 import type { FormerRoom, RoomBatch } from "../../../src/actors/store/store_protocol.ts";
 import { takeApart } from "../../../src/actors/syncer/sync_parts.ts";
-import { DecryptionError } from "../../../src/errors/encryption_error.ts";
-import type { JsonObject } from "../../../src/types/json.ts";
+import { DecryptionError } from "@greenroom/matrix/errors";
+import type { JsonObject } from "@greenroom/matrix/types";
 import { joined, member, message, OWN, ROOM, state, timeline } from "../support/events.ts";
 import { CONTEXT } from "../support/sync_context.ts";
 

@@ -3,11 +3,8 @@ import { fillGap, type GapReader } from "../../../src/actors/syncer/gap_filler.t
 import { type RoomPart, takeApart, type TimelineEvent } from "../../../src/actors/syncer/sync_parts.ts";
 import type { SyncRequests } from "../../../src/actors/syncer/syncer_options.ts";
 import { requestError } from "../../../src/errors/errcodes.ts";
-import { NetworkError, RequestTimeoutError } from "../../../src/errors/request_error.ts";
-import { ServiceResponseError } from "../../../src/errors/service_response_error.ts";
-import type { MessagesResponse } from "../../../src/types/events/room_records.ts";
-import type { JsonObject } from "../../../src/types/json.ts";
-import { SyncStream } from "../../../src/types/events/event.ts";
+import { NetworkError, RequestTimeoutError, ServiceResponseError } from "@greenroom/matrix/errors";
+import { type JsonObject, type MessagesResponse, SyncStream } from "@greenroom/matrix/types";
 import { joined, message, OWN, ROOM, timeline } from "../support/events.ts";
 
 /** A room whose timeline has a gap in front of it, which ends at `prev_batch`. */

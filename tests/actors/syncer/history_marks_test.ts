@@ -11,9 +11,7 @@ import { assertEquals } from "@std/assert";
 import { entryAmong, isEntry, markHistory } from "../../../src/actors/syncer/membership.ts";
 import { type RoomPart, takeApart, type TimelineEvent } from "../../../src/actors/syncer/sync_parts.ts";
 import { lookAt, withShown } from "../../../src/actors/store/mod.ts";
-import { SyncStream } from "../../../src/types/events/event.ts";
-import type { EventID } from "../../../src/types/ids.ts";
-import type { JsonObject } from "../../../src/types/json.ts";
+import { type EventID, type JsonObject, SyncStream } from "@greenroom/matrix/types";
 import { member, message, OWN, ROOM } from "../support/events.ts";
 
 const MEMBERSHIPS: Readonly<Record<string, string>> = { J: "join", L: "leave", I: "invite" };

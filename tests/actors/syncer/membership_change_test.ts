@@ -2,9 +2,13 @@ import { assertEquals, assertFalse, assertStrictEquals } from "@std/assert";
 import { membershipIn } from "../../../src/actors/store/mod.ts";
 import { FormerMembers, membershipChange } from "../../../src/actors/syncer/membership.ts";
 import { isMember } from "../../../src/actors/syncer/sync_parts.ts";
-import { Membership } from "../../../src/types/enums.ts";
-import { type MatrixEvent, type StateEvent, SyncStream } from "../../../src/types/events/event.ts";
-import type { JsonObject } from "../../../src/types/json.ts";
+import {
+  type JsonObject,
+  type MatrixEvent,
+  Membership,
+  type StateEvent,
+  SyncStream,
+} from "@greenroom/matrix/types";
 import { member, message } from "../support/events.ts";
 
 const { JOIN, INVITE, KNOCK, BAN, LEAVE } = Membership;

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import type { JsonObject } from "../../../src/types/json.ts";
+import type { JsonObject } from "@greenroom/matrix/types";
 import { CountingStore } from "../support/counting_store.ts";
 import { joined, member, message, OWN, state, timeline } from "../support/events.ts";
 import { heard, type SyncerStage, syncerStage } from "../support/syncer_stage.ts";

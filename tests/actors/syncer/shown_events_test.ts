@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { lookAt, withShown } from "../../../src/actors/store/shown_events.ts";
-import type { MessageEvent } from "../../../src/types/events/event.ts";
+import type { MessageEvent } from "@greenroom/matrix/types";
 
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 

@@ -15,9 +15,8 @@ import {
 } from "../../../src/actors/syncer/sliding_codec.ts";
 import { object, slidingSpelling } from "../../../src/api/server/server.ts";
 import { takeApart } from "../../../src/actors/syncer/sync_parts.ts";
-import { PresenceState } from "../../../src/types/enums.ts";
-import { isJsonObject, type JsonObject } from "../../../src/types/json.ts";
-import type { SyncToken, UserID } from "../../../src/types/ids.ts";
+import { type JsonObject, PresenceState, type SyncToken, type UserID } from "@greenroom/matrix/types";
+import { isJsonObject } from "../../../src/types/json.ts";
 import { SPELLINGS } from "../../support/sliding.ts";
 import { scripted } from "../../support/scripted_fetch.ts";
 

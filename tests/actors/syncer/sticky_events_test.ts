@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import type { SyncCrypto } from "../../../src/actors/crypto/crypto_actor.ts";
-import type { JsonObject } from "../../../src/types/json.ts";
+import type { JsonObject } from "@greenroom/matrix/types";
 import { INFO, joined, message, ROOM, state, timeline } from "../support/events.ts";
 import { type SyncerStage, syncerStage } from "../support/syncer_stage.ts";
 

@@ -2,11 +2,15 @@ import { assert, assertEquals } from "@std/assert";
 import { syncBatch, type SyncContext } from "../../../src/actors/syncer/sync_batch.ts";
 import type { CommittedSync, FormerRoom, RoomBatch } from "../../../src/actors/store/store_protocol.ts";
 import { takeApart } from "../../../src/actors/syncer/sync_parts.ts";
-import { DecryptionError } from "../../../src/errors/encryption_error.ts";
-import type { StoredState } from "../../../src/store/device/keys.ts";
-import type { Membership } from "../../../src/types/enums.ts";
-import { type MatrixEvent, type MessageEvent, SyncStream } from "../../../src/types/events/event.ts";
-import type { JsonObject } from "../../../src/types/json.ts";
+import { DecryptionError } from "@greenroom/matrix/errors";
+import {
+  type JsonObject,
+  type MatrixEvent,
+  type Membership,
+  type MessageEvent,
+  type StoredState,
+  SyncStream,
+} from "@greenroom/matrix/types";
 import { joined, member, message, OWN, ROOM, state, timeline } from "../support/events.ts";
 import { CONTEXT } from "../support/sync_context.ts";
 

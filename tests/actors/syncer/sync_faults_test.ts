@@ -1,7 +1,7 @@
 /** What is made of what a server leaves out, gets wrong or shows again. */
 
 import { assert, assertEquals } from "@std/assert";
-import type { Membership } from "../../../src/types/enums.ts";
+import type { Membership } from "@greenroom/matrix/types";
 import { stateChanges } from "../../../src/actors/syncer/sync_batch.ts";
 import { takeApart } from "../../../src/actors/syncer/sync_parts.ts";
 import { joined, member, message, OWN, ROOM, state, timeline } from "../support/events.ts";

@@ -1,8 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { type SyncParts, takeApart } from "../../../src/actors/syncer/sync_parts.ts";
-import { type MatrixEvent, SyncStream } from "../../../src/types/events/event.ts";
-import type { JsonObject } from "../../../src/types/json.ts";
+import { type JsonObject, type MatrixEvent, SyncStream } from "@greenroom/matrix/types";
 import { joined, member, message, OWN, ROOM, state, timeline } from "../support/events.ts";
 
 const { JOINED_ROOM, INVITED_ROOM, LEFT_ROOM, KNOCKED_ROOM, TIMELINE, STATE } = SyncStream;

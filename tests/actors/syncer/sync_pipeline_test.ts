@@ -1,12 +1,10 @@
 import { assertEquals, assertInstanceOf } from "@std/assert";
 import type { SyncCrypto } from "../../../src/actors/crypto/crypto_actor.ts";
 import type { CryptoInput } from "../../../src/crypto/engine/engine_parts.ts";
-import type { Decryption, RecoveredEvent } from "../../../src/crypto/megolm/decrypted.ts";
-import { ActorError } from "../../../src/actors/kernel/supervisor.ts";
-import { DecryptionError } from "../../../src/errors/encryption_error.ts";
-import { type MessageEvent, SyncStream } from "../../../src/types/events/event.ts";
+import { type Decryption, type JsonObject, type MessageEvent, SyncStream } from "@greenroom/matrix/types";
+import { ActorError, DecryptionError } from "@greenroom/matrix/errors";
+import type { RecoveredEvent } from "../../../src/crypto/megolm/decrypted.ts";
 import { eventType } from "../../../src/types/events/event_type.ts";
-import type { JsonObject } from "../../../src/types/json.ts";
 import { rejectionOf } from "../kernel/support.ts";
 import { INFO, joined, MEGOLM, message, ROOM, state, timeline } from "../support/events.ts";
 import { type SyncerStage, syncerStage } from "../support/syncer_stage.ts";

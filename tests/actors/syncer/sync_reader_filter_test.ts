@@ -3,9 +3,9 @@ import type { SyncSettings } from "../../../src/actors/syncer/syncer_options.ts"
 import { spawnStore } from "../../../src/actors/store/store_actor.ts";
 import { SyncFilter } from "../../../src/actors/syncer/sync_reader.ts";
 import { requestError } from "../../../src/errors/errcodes.ts";
-import { MatrixRequestError } from "../../../src/errors/request_error.ts";
+import { MatrixRequestError } from "@greenroom/matrix/errors";
+import type { Filter } from "@greenroom/matrix/types";
 import { MemoryStore } from "../../../src/store/base/mod.ts";
-import type { Filter } from "../../../src/types/events/sync_response.ts";
 
 async function stage(kv = new MemoryStore()) {
   const store = spawnStore({ kv });

@@ -1,9 +1,7 @@
 import { assert, assertEquals, assertInstanceOf, assertRejects } from "@std/assert";
-import { ActorError } from "../../../src/actors/kernel/supervisor.ts";
-import { UnknownTokenError } from "../../../src/errors/account_errcodes.ts";
+import { ActorError, UnknownTokenError, ValueError } from "@greenroom/matrix/errors";
+import type { InternalEvents } from "@greenroom/matrix/types";
 import { requestError } from "../../../src/errors/errcodes.ts";
-import { ValueError } from "../../../src/errors/matrix_error.ts";
-import type { InternalEvents } from "../../../src/types/events/internal_event.ts";
 import { rejectionOf } from "../kernel/support.ts";
 import { heard, response, type SyncerStage, syncerStage, UNREACHABLE } from "../support/syncer_stage.ts";
 

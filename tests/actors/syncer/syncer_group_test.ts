@@ -1,10 +1,8 @@
 import { assertEquals, assertInstanceOf } from "@std/assert";
-import { ActorError } from "../../../src/actors/kernel/supervisor.ts";
-import { StoreError } from "../../../src/errors/store_error.ts";
-import type { JsonObject } from "../../../src/types/json.ts";
+import { ActorError, StoreError } from "@greenroom/matrix/errors";
+import type { JsonObject, SyncResponse } from "@greenroom/matrix/types";
 import { assertPending, rejectionOf } from "../kernel/support.ts";
 import type { SyncRequests } from "../../../src/actors/syncer/syncer_options.ts";
-import type { SyncResponse } from "../../../src/types/events/sync_response.ts";
 import { joined, member, message, state, timeline } from "../support/events.ts";
 import { HeldStore } from "../support/held_store.ts";
 import {

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { ValueError } from "../../../src/errors/matrix_error.ts";
+import { ValueError } from "@greenroom/matrix/errors";
 import { assertPending, rejectionOf } from "../kernel/support.ts";
 import { joined, member, message, OWN, timeline } from "../support/events.ts";
 import { CountingStore } from "../support/counting_store.ts";

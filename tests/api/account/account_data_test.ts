@@ -1,10 +1,9 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { accountDataAPI } from "../../../src/api/account/account_data.ts";
-import { NotFoundError, UnrecognizedError } from "../../../src/errors/errcodes.ts";
-import { ValueError } from "../../../src/errors/matrix_error.ts";
+import { NotFoundError, UnrecognizedError, ValueError } from "@greenroom/matrix/errors";
+import type { RoomID } from "@greenroom/matrix/types";
 import { defineEvent } from "../../../src/types/events/define_event.ts";
 import { eventType } from "../../../src/types/events/event_type.ts";
-import type { RoomID } from "../../../src/types/ids.ts";
 import { flagSchema } from "../../support/flag_schema.ts";
 import { refusal, scripted } from "../../support/scripted_fetch.ts";
 

@@ -1,7 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { accountAPI } from "../../../src/api/account/account.ts";
-import { LimitExceededError } from "../../../src/errors/errcodes.ts";
-import { ServiceResponseError } from "../../../src/errors/service_response_error.ts";
+import { LimitExceededError, ServiceResponseError } from "@greenroom/matrix/errors";
 import { refusal, scripted } from "../../support/scripted_fetch.ts";
 
 Deno.test("register() makes the client the new session, unless there is none or it is not to be stored", async () => {

@@ -1,8 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { invitePermissionsAPI } from "../../../src/api/account/invite_permissions.ts";
-import { ValueError } from "../../../src/errors/matrix_error.ts";
-import { UnsupportedFeatureError } from "../../../src/errors/service_response_error.ts";
-import type { JsonObject } from "../../../src/types/json.ts";
+import { UnsupportedFeatureError, ValueError } from "@greenroom/matrix/errors";
+import type { JsonObject } from "@greenroom/matrix/types";
 import { refusal, type Rule, scripted } from "../../support/scripted_fetch.ts";
 
 const DATA = "/_matrix/client/v3/user/@alice:example.org/account_data";

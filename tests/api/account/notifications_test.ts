@@ -1,7 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { notificationsAPI } from "../../../src/api/account/notifications.ts";
-import { ValueError } from "../../../src/errors/matrix_error.ts";
-import { ServiceResponseError } from "../../../src/errors/service_response_error.ts";
+import { ServiceResponseError, ValueError } from "@greenroom/matrix/errors";
 import { type Answer, scripted } from "../../support/scripted_fetch.ts";
 
 function api(answer: Answer) {

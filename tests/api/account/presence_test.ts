@@ -1,9 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { presenceAPI } from "../../../src/api/account/profile.ts";
-import { ForbiddenError } from "../../../src/errors/errcodes.ts";
-import { ServiceResponseError } from "../../../src/errors/service_response_error.ts";
-import { ValueError } from "../../../src/errors/matrix_error.ts";
-import type { UserID } from "../../../src/types/ids.ts";
+import { ForbiddenError, ServiceResponseError, ValueError } from "@greenroom/matrix/errors";
+import type { UserID } from "@greenroom/matrix/types";
 import { refusal, scripted } from "../../support/scripted_fetch.ts";
 
 const BOB = "GET /_matrix/client/v3/presence/@bob:b.org/status";

@@ -1,8 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { profileAPI } from "../../../src/api/account/profile.ts";
-import { ForbiddenError, NotFoundError, UnrecognizedError } from "../../../src/errors/errcodes.ts";
-import { ValueError } from "../../../src/errors/matrix_error.ts";
-import type { ContentURI, UserID } from "../../../src/types/ids.ts";
+import { ForbiddenError, NotFoundError, UnrecognizedError, ValueError } from "@greenroom/matrix/errors";
+import type { ContentURI, UserID } from "@greenroom/matrix/types";
 import { refusal, scripted } from "../../support/scripted_fetch.ts";
 
 const BOB = "GET /_matrix/client/v3/profile/@bob:b.org";

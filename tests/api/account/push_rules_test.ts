@@ -1,8 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { pushRulesAPI } from "../../../src/api/account/push_rules.ts";
-import { NotFoundError } from "../../../src/errors/errcodes.ts";
-import { ServiceResponseError } from "../../../src/errors/service_response_error.ts";
-import { ValueError } from "../../../src/errors/matrix_error.ts";
+import { NotFoundError, ServiceResponseError, ValueError } from "@greenroom/matrix/errors";
 import { refusal, scripted } from "../../support/scripted_fetch.ts";
 
 const RULES = "/_matrix/client/v3/pushrules/global/";

@@ -1,10 +1,13 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { type LoginOptions, sessionAPI } from "../../../src/api/account/session_api.ts";
-import { UnknownTokenError } from "../../../src/errors/account_errcodes.ts";
-import { ForbiddenError } from "../../../src/errors/errcodes.ts";
-import { NetworkError } from "../../../src/errors/request_error.ts";
-import { ServiceResponseError } from "../../../src/errors/service_response_error.ts";
-import { ValueError } from "../../../src/errors/matrix_error.ts";
+import type { LoginOptions } from "@greenroom/matrix/types";
+import {
+  ForbiddenError,
+  NetworkError,
+  ServiceResponseError,
+  UnknownTokenError,
+  ValueError,
+} from "@greenroom/matrix/errors";
+import { sessionAPI } from "../../../src/api/account/session_api.ts";
 import { refusal, type Rule, scripted, type ScriptedOptions } from "../../support/scripted_fetch.ts";
 
 const LOGIN = "POST /_matrix/client/v3/login";

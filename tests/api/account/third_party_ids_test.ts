@@ -1,7 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { thirdPartyIdsAPI } from "../../../src/api/account/third_party_ids.ts";
-import { ThreepidAuthFailedError, ThreepidInUseError } from "../../../src/errors/account_errcodes.ts";
-import { ValueError } from "../../../src/errors/matrix_error.ts";
+import { ThreepidAuthFailedError, ThreepidInUseError, ValueError } from "@greenroom/matrix/errors";
 import { refusal, type Rule, scripted } from "../../support/scripted_fetch.ts";
 
 const PATH = "/_matrix/client/v3/account/3pid";

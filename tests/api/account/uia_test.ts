@@ -3,10 +3,9 @@ import { accountAPI } from "../../../src/api/account/account.ts";
 import { deviceKeysAPI } from "../../../src/api/account/device_keys.ts";
 import { devicesAPI } from "../../../src/api/account/devices.ts";
 import { sessionAPI } from "../../../src/api/account/session_api.ts";
-import { type Authentication, type StageRequest, uiaAPI } from "../../../src/api/account/uia.ts";
-import { AuthenticationNeededError, MatrixRequestError } from "../../../src/errors/request_error.ts";
-import { ForbiddenError } from "../../../src/errors/errcodes.ts";
-import type { AuthenticationData } from "../../../src/types/api/login.ts";
+import type { Authentication, AuthenticationData, StageRequest } from "@greenroom/matrix/types";
+import { AuthenticationNeededError, ForbiddenError, MatrixRequestError } from "@greenroom/matrix/errors";
+import { uiaAPI } from "../../../src/api/account/uia.ts";
 import { refusal, type Rule, scripted } from "../../support/scripted_fetch.ts";
 
 const DELETE = "POST /_matrix/client/v3/delete_devices";

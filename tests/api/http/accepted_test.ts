@@ -1,12 +1,11 @@
 import { assertEquals, assertInstanceOf, assertRejects, assertStringIncludes } from "@std/assert";
-import { AcceptedError, ServiceResponseError } from "../../../src/errors/service_response_error.ts";
-import { ValueError } from "../../../src/errors/matrix_error.ts";
+import { AcceptedError, ServiceResponseError, ValueError } from "@greenroom/matrix/errors";
+import type { RequestOptions } from "@greenroom/matrix";
 import { messagesAPI } from "../../../src/api/messages/messages.ts";
 import { roomsAPI } from "../../../src/api/rooms/rooms.ts";
 import { roomStateAPI } from "../../../src/api/rooms/state_events.ts";
 import { receiptsAPI } from "../../../src/api/messages/receipts.ts";
 import type { Session } from "../../../src/api/http/session.ts";
-import type { RequestOptions } from "../../../src/api/http/request_options.ts";
 import { type Rule, scripted } from "../../support/scripted_fetch.ts";
 
 const ROOM = "!a:example.org";

@@ -2,8 +2,7 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { Deadline, readBytes, readJson } from "../../../src/api/http/answer.ts";
 import { Sent } from "../../../src/base/sent.ts";
 import { HTTPAPI } from "../../../src/api/http/http_api.ts";
-import { NetworkError, RequestTimeoutError } from "../../../src/errors/request_error.ts";
-import { ServiceResponseError } from "../../../src/errors/service_response_error.ts";
+import { NetworkError, RequestTimeoutError, ServiceResponseError } from "@greenroom/matrix/errors";
 import { TestClock } from "../../../src/testing/mod.ts";
 
 /** Sizes on both sides of those where a body begins to be read in another way. */

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { fillPath, queryString } from "../../../src/api/http/endpoint.ts";
-import { ValueError } from "../../../src/errors/matrix_error.ts";
+import { ValueError } from "@greenroom/matrix/errors";
 import { scripted } from "../../support/scripted_fetch.ts";
 
 const SEND = "/_matrix/client/v3/rooms/{roomId}/send/{eventType}/{txnId}";

@@ -4,9 +4,7 @@ import * as account from "../../../src/errors/account_errcodes.ts";
 import * as request from "../../../src/errors/errcodes.ts";
 import * as room from "../../../src/errors/errcodes.ts";
 import { messagesAPI } from "../../../src/api/messages/messages.ts";
-import { RedirectError } from "../../../src/errors/service_response_error.ts";
-import { MatrixError, ValueError } from "../../../src/errors/matrix_error.ts";
-import { MatrixRequestError } from "../../../src/errors/request_error.ts";
+import { MatrixError, MatrixRequestError, RedirectError, ValueError } from "@greenroom/matrix/errors";
 import { readSharedJson, sharedSchemasPresent } from "../../types/shared_schemas.ts";
 import { type Answer, refusal, scripted } from "../../support/scripted_fetch.ts";
 

@@ -1,7 +1,7 @@
 import { IS_TOKEN_DEAD } from "../../../src/api/http/http_options.ts";
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import type { EndedTokens } from "../../../src/api/http/credentials.ts";
-import { UnknownTokenError } from "../../../src/errors/account_errcodes.ts";
+import type { EndedTokens } from "@greenroom/matrix";
+import { UnknownTokenError } from "@greenroom/matrix/errors";
 import { expiring, REFRESH, softLogout, tokenOf } from "../../support/expiring.ts";
 import { refusal, type Rule } from "../../support/scripted_fetch.ts";
 

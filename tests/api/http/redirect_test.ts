@@ -1,9 +1,7 @@
 /** Redirects: which are followed, and what goes with them. */
 
 import { assertEquals, assertRejects } from "@std/assert";
-import { MissingTokenError } from "../../../src/errors/account_errcodes.ts";
-import { MatrixError } from "../../../src/errors/matrix_error.ts";
-import { RedirectError } from "../../../src/errors/service_response_error.ts";
+import { MatrixError, MissingTokenError, RedirectError } from "@greenroom/matrix/errors";
 import { tokenOf } from "../../support/expiring.ts";
 import { scripted } from "../../support/scripted_fetch.ts";
 

@@ -3,9 +3,7 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { HTTPAPI } from "../../../src/api/http/http_api.ts";
 import { endpoint, field, fields, listOf } from "../../../src/api/http/endpoint.ts";
 import { sessionAPI } from "../../../src/api/account/session_api.ts";
-import type { MatrixError } from "../../../src/errors/matrix_error.ts";
-import { NetworkError } from "../../../src/errors/request_error.ts";
-import { ServiceResponseError } from "../../../src/errors/service_response_error.ts";
+import { type MatrixError, NetworkError, ServiceResponseError } from "@greenroom/matrix/errors";
 import { type Answer, scripted } from "../../support/scripted_fetch.ts";
 
 /** Asks the real `fetch` over loopback, so that the answer is what Deno's HTTP makes of it. */

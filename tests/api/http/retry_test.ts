@@ -2,8 +2,7 @@ import { RESTART_DELAY } from "../../../src/api/http/http_options.ts";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { backoff } from "../../../src/base/clock.ts";
 import { retryAfter } from "../../../src/api/http/exchange.ts";
-import { LimitExceededError } from "../../../src/errors/errcodes.ts";
-import { MatrixRequestError, NetworkError } from "../../../src/errors/request_error.ts";
+import { LimitExceededError, MatrixRequestError, NetworkError } from "@greenroom/matrix/errors";
 import { TestClock } from "../../../src/testing/mod.ts";
 import {
   type Answer,

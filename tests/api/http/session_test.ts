@@ -1,5 +1,5 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { ServiceResponseError } from "../../../src/errors/service_response_error.ts";
+import { ServiceResponseError } from "@greenroom/matrix/errors";
 import { inTurn, refusal, scripted } from "../../support/scripted_fetch.ts";
 
 const WHOAMI = "GET /_matrix/client/v3/account/whoami";

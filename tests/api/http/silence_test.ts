@@ -1,8 +1,8 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
-import type { Logger } from "../../../src/base/log.ts";
+import type { Logger } from "@greenroom/matrix";
+import { NetworkError } from "@greenroom/matrix/errors";
 import { HTTPAPI } from "../../../src/api/http/http_api.ts";
 import { syncAPI } from "../../../src/api/server/sync.ts";
-import { NetworkError } from "../../../src/errors/request_error.ts";
 import { type Rule, scripted, type ScriptedRequest } from "../../support/scripted_fetch.ts";
 
 /** Never answers, until the client gives up. */

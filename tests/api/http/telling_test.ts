@@ -2,7 +2,7 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { context, SpanKind, SpanStatusCode, trace } from "@opentelemetry/api";
 import { clientAPI } from "../../../src/api/api.ts";
 import { transactionIds } from "../../../src/api/http/events.ts";
-import type { Logger } from "../../../src/base/log.ts";
+import type { Logger } from "@greenroom/matrix";
 import { recordedTelemetry } from "../../support/telemetry.ts";
 import { inTurn, refusal, scripted, untilSettled } from "../../support/scripted_fetch.ts";
 

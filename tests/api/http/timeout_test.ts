@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { NetworkError, RequestTimeoutError } from "../../../src/errors/request_error.ts";
+import { NetworkError, RequestTimeoutError } from "@greenroom/matrix/errors";
 import { TestClock } from "../../../src/testing/mod.ts";
 import { scripted, type ScriptedOptions, type ScriptedRequest } from "../../support/scripted_fetch.ts";
 

@@ -1,9 +1,7 @@
 import { IS_TOKEN_DEAD } from "../../../src/api/http/http_options.ts";
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
-import type { Tokens } from "../../../src/api/http/credentials.ts";
-import { UnknownTokenError } from "../../../src/errors/account_errcodes.ts";
-import { NetworkError } from "../../../src/errors/request_error.ts";
-import { ValueError } from "../../../src/errors/matrix_error.ts";
+import type { Tokens } from "@greenroom/matrix";
+import { NetworkError, UnknownTokenError, ValueError } from "@greenroom/matrix/errors";
 import { TestClock } from "../../../src/testing/mod.ts";
 import { expiring, REFRESH, softLogout, tokenOf } from "../../support/expiring.ts";
 import {

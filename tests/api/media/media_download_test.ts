@@ -1,10 +1,14 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { filenameIn } from "../../../src/api/media/media_download.ts";
-import { NotFoundError, NotYetUploadedError } from "../../../src/errors/errcodes.ts";
-import { NetworkError, RequestTimeoutError } from "../../../src/errors/request_error.ts";
-import { ServiceResponseError } from "../../../src/errors/service_response_error.ts";
-import { ValueError } from "../../../src/errors/matrix_error.ts";
-import type { ContentURI } from "../../../src/types/ids.ts";
+import {
+  NetworkError,
+  NotFoundError,
+  NotYetUploadedError,
+  RequestTimeoutError,
+  ServiceResponseError,
+  ValueError,
+} from "@greenroom/matrix/errors";
+import type { ContentURI } from "@greenroom/matrix/types";
 import { FILE, media, PIC, streamOf, text, VERSIONS } from "../../support/media.ts";
 import { refusal, type Rule, untilSettled } from "../../support/scripted_fetch.ts";
 

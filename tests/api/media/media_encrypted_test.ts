@@ -1,11 +1,8 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { mediaAPI } from "../../../src/api/media/media.ts";
 import { attachmentCipher } from "../../../src/crypto/attachments/attachments.ts";
-import { DecryptionError } from "../../../src/errors/encryption_error.ts";
-import { NotFoundError } from "../../../src/errors/errcodes.ts";
-import { ServiceResponseError } from "../../../src/errors/service_response_error.ts";
-import { ValueError } from "../../../src/errors/matrix_error.ts";
-import type { EncryptedFile } from "../../../src/types/content/file_info.ts";
+import { DecryptionError, NotFoundError, ServiceResponseError, ValueError } from "@greenroom/matrix/errors";
+import type { EncryptedFile } from "@greenroom/matrix/types";
 import { bytesOf, pattern, seal } from "../../support/attachments.ts";
 import { FILE, media, PIC, text, VERSIONS } from "../../support/media.ts";
 import { refusal, type Rule, scripted } from "../../support/scripted_fetch.ts";

@@ -1,13 +1,9 @@
 import { assert, assertEquals, assertNotEquals, assertRejects } from "@std/assert";
 import { clientAPI } from "../../../src/api/api.ts";
 import { sendHelpersAPI } from "../../../src/api/messages/send_helpers.ts";
-import type { MediaData } from "../../../src/api/http/upload_body.ts";
+import type { EncryptedFile, MediaData, RoomID } from "@greenroom/matrix/types";
+import { AttachmentError, EncryptionError, TooLargeError, ValueError } from "@greenroom/matrix/errors";
 import { attachmentCipher } from "../../../src/crypto/attachments/attachments.ts";
-import { AttachmentError, EncryptionError } from "../../../src/errors/encryption_error.ts";
-import { TooLargeError } from "../../../src/errors/errcodes.ts";
-import { ValueError } from "../../../src/errors/matrix_error.ts";
-import type { EncryptedFile } from "../../../src/types/content/file_info.ts";
-import type { RoomID } from "../../../src/types/ids.ts";
 import { bytesOf, pattern, seal } from "../../support/attachments.ts";
 import { PIC, streamOf, UPLOAD } from "../../support/media.ts";
 import { refusal, type Rule, scripted } from "../../support/scripted_fetch.ts";

@@ -2,12 +2,14 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { HTTPAPI } from "../../../src/api/http/http_api.ts";
 import { mediaAPI } from "../../../src/api/media/media.ts";
 import { Session } from "../../../src/api/http/session.ts";
-import type { MediaData } from "../../../src/api/http/upload_body.ts";
-import { UnknownTokenError } from "../../../src/errors/account_errcodes.ts";
-import { TooLargeError } from "../../../src/errors/errcodes.ts";
-import { NetworkError } from "../../../src/errors/request_error.ts";
-import { ServiceResponseError } from "../../../src/errors/service_response_error.ts";
-import { ValueError } from "../../../src/errors/matrix_error.ts";
+import type { MediaData } from "@greenroom/matrix/types";
+import {
+  NetworkError,
+  ServiceResponseError,
+  TooLargeError,
+  UnknownTokenError,
+  ValueError,
+} from "@greenroom/matrix/errors";
 import { TestClock } from "../../../src/testing/mod.ts";
 import { media, PIC, streamOf, text, UPLOAD } from "../../support/media.ts";
 import { refusal, untilSettled } from "../../support/scripted_fetch.ts";

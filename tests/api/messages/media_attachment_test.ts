@@ -1,13 +1,19 @@
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
-import { type ClientAPI, clientAPI } from "../../../src/api/api.ts";
+import type { ClientAPI } from "@greenroom/matrix";
+import type {
+  ContentURI,
+  EncryptedFile,
+  EventID,
+  ImageInfo,
+  MediaData,
+  RoomID,
+  SendFileOptions,
+} from "@greenroom/matrix/types";
+import { clientAPI } from "../../../src/api/api.ts";
 import { HTTPAPI } from "../../../src/api/http/http_api.ts";
-import type { SendFileOptions } from "../../../src/api/messages/send_files.ts";
 import { Session } from "../../../src/api/http/session.ts";
-import type { MediaData } from "../../../src/api/http/upload_body.ts";
 import { attachmentCipher } from "../../../src/crypto/attachments/attachments.ts";
 import { Homeserver } from "../../../src/testing/mod.ts";
-import type { EncryptedFile, ImageInfo } from "../../../src/types/content/file_info.ts";
-import type { ContentURI, EventID, RoomID } from "../../../src/types/ids.ts";
 import { bytesOf, pattern, seal } from "../../support/attachments.ts";
 import { PIC, streamOf } from "../../support/media.ts";
 

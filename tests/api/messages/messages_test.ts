@@ -1,12 +1,9 @@
 import { assert, assertEquals, assertNotEquals, assertRejects } from "@std/assert";
 import { messagesAPI } from "../../../src/api/messages/messages.ts";
-import { NetworkError } from "../../../src/errors/request_error.ts";
-import { NotFoundError } from "../../../src/errors/errcodes.ts";
-import { ServiceResponseError } from "../../../src/errors/service_response_error.ts";
-import { ValueError } from "../../../src/errors/matrix_error.ts";
+import { NetworkError, NotFoundError, ServiceResponseError, ValueError } from "@greenroom/matrix/errors";
+import type { EventID, RoomID } from "@greenroom/matrix/types";
 import { defineEvent } from "../../../src/types/events/define_event.ts";
 import { eventType } from "../../../src/types/events/event_type.ts";
-import type { EventID, RoomID } from "../../../src/types/ids.ts";
 import { clientEvent } from "../../support/events.ts";
 import { flagSchema } from "../../support/flag_schema.ts";
 import { inTurn, refusal, scripted, untilSettled } from "../../support/scripted_fetch.ts";

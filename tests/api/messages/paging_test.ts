@@ -1,6 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { clientAPI } from "../../../src/api/api.ts";
-import { ForbiddenError } from "../../../src/errors/errcodes.ts";
+import { ForbiddenError } from "@greenroom/matrix/errors";
 import { clientEvent } from "../../support/events.ts";
 import { refusal, type Rule, type Scripted, scripted } from "../../support/scripted_fetch.ts";
 

@@ -1,8 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { receiptsAPI } from "../../../src/api/messages/receipts.ts";
-import { ForbiddenError } from "../../../src/errors/errcodes.ts";
-import { ValueError } from "../../../src/errors/matrix_error.ts";
-import type { EventID, RoomID } from "../../../src/types/ids.ts";
+import { ForbiddenError, ValueError } from "@greenroom/matrix/errors";
+import type { EventID, RoomID } from "@greenroom/matrix/types";
 import { inTurn, refusal, scripted, untilSettled } from "../../support/scripted_fetch.ts";
 
 const ROOM = "/_matrix/client/v3/rooms/!room";

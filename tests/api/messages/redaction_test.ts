@@ -1,8 +1,8 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { delayedEventsAPI } from "../../../src/api/messages/delayed_events.ts";
 import { messagesAPI } from "../../../src/api/messages/messages.ts";
-import type { RequestOptions } from "../../../src/api/http/mod.ts";
-import { UnsupportedFeatureError } from "../../../src/errors/service_response_error.ts";
+import type { RequestOptions } from "@greenroom/matrix";
+import { UnsupportedFeatureError } from "@greenroom/matrix/errors";
 import type { RoomID } from "@greenroom/matrix/types";
 import { scripted } from "../../support/scripted_fetch.ts";
 

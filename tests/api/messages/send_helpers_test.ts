@@ -6,12 +6,16 @@
 
 import { assertEquals, assertRejects } from "@std/assert";
 import { noCipher } from "../../../src/api/media/media_upload.ts";
-import type { SendOptions } from "../../../src/api/messages/messages.ts";
+import type {
+  ContentURI,
+  EventID,
+  EventType,
+  RoomID,
+  RoomMessageContent,
+  SendOptions,
+} from "@greenroom/matrix/types";
+import { ValueError } from "@greenroom/matrix/errors";
 import { htmlToText, sendHelpersAPI } from "../../../src/api/messages/send_helpers.ts";
-import { ValueError } from "../../../src/errors/matrix_error.ts";
-import type { EventType } from "../../../src/types/events/event_type.ts";
-import type { ContentURI, EventID, RoomID } from "../../../src/types/ids.ts";
-import type { RoomMessageContent } from "../../../src/types/content/message_content.ts";
 
 interface Sent {
   roomId: RoomID;

@@ -1,6 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { threadSubscriptionsAPI } from "../../../src/api/messages/relations.ts";
-import { UnrecognizedError } from "../../../src/errors/errcodes.ts";
+import { UnrecognizedError } from "@greenroom/matrix/errors";
 import { inTurn, refusal, scripted } from "../../support/scripted_fetch.ts";
 
 const PATH = "/_matrix/client/unstable/io.element.msc4306/rooms/!room:example.org/thread/$root/subscription";

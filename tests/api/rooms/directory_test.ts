@@ -1,10 +1,14 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { directoryAPI } from "../../../src/api/rooms/directory.ts";
-import { ForbiddenError, NotFoundError, UnrecognizedError } from "../../../src/errors/errcodes.ts";
-import { MatrixRequestError } from "../../../src/errors/request_error.ts";
-import { ServiceResponseError } from "../../../src/errors/service_response_error.ts";
-import { ValueError } from "../../../src/errors/matrix_error.ts";
-import type { RoomAlias, RoomID } from "../../../src/types/ids.ts";
+import {
+  ForbiddenError,
+  MatrixRequestError,
+  NotFoundError,
+  ServiceResponseError,
+  UnrecognizedError,
+  ValueError,
+} from "@greenroom/matrix/errors";
+import type { RoomAlias, RoomID } from "@greenroom/matrix/types";
 import { inTurn, refusal, scripted, untilSettled } from "../../support/scripted_fetch.ts";
 
 const ALIAS = "/_matrix/client/v3/directory/room/#stage:example.org";

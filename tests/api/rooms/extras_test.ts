@@ -9,11 +9,14 @@ import { roomExtrasAPI } from "../../../src/api/rooms/room_extras.ts";
 import { searchAPI } from "../../../src/api/messages/search.ts";
 import { spacesAPI } from "../../../src/api/rooms/rooms.ts";
 import { thirdPartyAPI } from "../../../src/api/server/third_party.ts";
-import { ForbiddenError, NotFoundError } from "../../../src/errors/errcodes.ts";
-import { NetworkError } from "../../../src/errors/request_error.ts";
-import { ServiceResponseError } from "../../../src/errors/service_response_error.ts";
-import { ValueError } from "../../../src/errors/matrix_error.ts";
-import type { RoomAlias, RoomID, UserID } from "../../../src/types/ids.ts";
+import {
+  ForbiddenError,
+  NetworkError,
+  NotFoundError,
+  ServiceResponseError,
+  ValueError,
+} from "@greenroom/matrix/errors";
+import type { RoomAlias, RoomID, UserID } from "@greenroom/matrix/types";
 import { refusal, scripted } from "../../support/scripted_fetch.ts";
 
 const ROOM = "/_matrix/client/v1/rooms/!room";

@@ -1,9 +1,13 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { joiningAPI } from "../../../src/api/rooms/joining.ts";
-import { MatrixRequestError, NetworkError } from "../../../src/errors/request_error.ts";
-import { ForbiddenError, NotFoundError } from "../../../src/errors/errcodes.ts";
-import { ServiceResponseError } from "../../../src/errors/service_response_error.ts";
-import { ValueError } from "../../../src/errors/matrix_error.ts";
+import {
+  ForbiddenError,
+  MatrixRequestError,
+  NetworkError,
+  NotFoundError,
+  ServiceResponseError,
+  ValueError,
+} from "@greenroom/matrix/errors";
 import { inTurn, refusal, scripted, untilSettled } from "../../support/scripted_fetch.ts";
 
 const JOIN = "POST /_matrix/client/v3/join/#stage:example.org";

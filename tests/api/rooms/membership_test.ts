@@ -1,9 +1,8 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { coreAPI } from "../../../src/api/api.ts";
 import { membershipAPI } from "../../../src/api/rooms/membership.ts";
-import { ForbiddenError } from "../../../src/errors/errcodes.ts";
-import { ValueError } from "../../../src/errors/matrix_error.ts";
-import type { RoomID, UserID } from "../../../src/types/ids.ts";
+import { ForbiddenError, ValueError } from "@greenroom/matrix/errors";
+import type { RoomID, UserID } from "@greenroom/matrix/types";
 import { refusal, type Rule, scripted, untilSettled } from "../../support/scripted_fetch.ts";
 
 const ROOM = "/_matrix/client/v3/rooms/!room";

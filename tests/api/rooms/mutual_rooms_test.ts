@@ -1,6 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { mutualRoomsAPI } from "../../../src/api/rooms/room_extras.ts";
-import { ServiceResponseError } from "../../../src/errors/service_response_error.ts";
+import { ServiceResponseError } from "@greenroom/matrix/errors";
 import { inTurn, type Rule, scripted } from "../../support/scripted_fetch.ts";
 
 const [A, B, C] = ["!a:example.org", "!b:example.org", "!c:example.org"] as const;

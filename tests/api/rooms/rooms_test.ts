@@ -1,10 +1,13 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { roomsAPI } from "../../../src/api/rooms/rooms.ts";
-import { MatrixRequestError, NetworkError } from "../../../src/errors/request_error.ts";
-import { RoomInUseError } from "../../../src/errors/errcodes.ts";
-import { ServiceResponseError } from "../../../src/errors/service_response_error.ts";
-import { ValueError } from "../../../src/errors/matrix_error.ts";
-import type { UserID } from "../../../src/types/ids.ts";
+import {
+  MatrixRequestError,
+  NetworkError,
+  RoomInUseError,
+  ServiceResponseError,
+  ValueError,
+} from "@greenroom/matrix/errors";
+import type { UserID } from "@greenroom/matrix/types";
 import { inTurn, refusal, scripted, untilSettled } from "../../support/scripted_fetch.ts";
 
 const CREATE = "POST /_matrix/client/v3/createRoom";

@@ -1,11 +1,9 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { roomStateAPI } from "../../../src/api/rooms/state_events.ts";
-import { NotFoundError } from "../../../src/errors/errcodes.ts";
-import { ServiceResponseError } from "../../../src/errors/service_response_error.ts";
-import { ValueError } from "../../../src/errors/matrix_error.ts";
+import { NotFoundError, ServiceResponseError, ValueError } from "@greenroom/matrix/errors";
+import type { RoomID } from "@greenroom/matrix/types";
 import { defineEvent } from "../../../src/types/events/define_event.ts";
 import { eventType } from "../../../src/types/events/event_type.ts";
-import type { RoomID } from "../../../src/types/ids.ts";
 import { refusal, scripted } from "../../support/scripted_fetch.ts";
 import { clientEvent } from "../../support/events.ts";
 import { flagSchema } from "../../support/flag_schema.ts";

@@ -1,8 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { serverContactsAPI } from "../../../src/api/server/contacts.ts";
-import { ValueError } from "../../../src/errors/matrix_error.ts";
-import { MatrixRequestError, NetworkError } from "../../../src/errors/request_error.ts";
-import { ServiceResponseError } from "../../../src/errors/service_response_error.ts";
+import { MatrixRequestError, NetworkError, ServiceResponseError, ValueError } from "@greenroom/matrix/errors";
 import { Session } from "../../../src/api/http/session.ts";
 import { HTTPAPI } from "../../../src/api/http/http_api.ts";
 

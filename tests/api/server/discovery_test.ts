@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { discover, type DiscoverOptions } from "../../../src/api/server/discovery.ts";
-import { ValueError } from "../../../src/errors/matrix_error.ts";
+import type { DiscoverOptions } from "@greenroom/matrix/types";
 import {
+  ValueError,
   WellKnownError,
   WellKnownInvalidIdentityServerError,
   WellKnownInvalidVersionsError,
@@ -10,7 +10,8 @@ import {
   WellKnownNotUrlError,
   WellKnownUnreachableError,
   WellKnownUnsupportedSchemeError,
-} from "../../../src/errors/service_response_error.ts";
+} from "@greenroom/matrix/errors";
+import { discover } from "../../../src/api/server/discovery.ts";
 import { TestClock } from "../../../src/testing/mod.ts";
 import { requestProblems } from "../../support/openapi.ts";
 import { untilSettled } from "../../support/scripted_fetch.ts";

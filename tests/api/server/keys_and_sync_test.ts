@@ -3,11 +3,14 @@ import { deviceKeysAPI } from "../../../src/api/account/device_keys.ts";
 import { filtersAPI } from "../../../src/api/account/filters.ts";
 import { syncAPI } from "../../../src/api/server/sync.ts";
 import { toDeviceAPI } from "../../../src/api/messages/to_device.ts";
-import { NetworkError, RequestTimeoutError } from "../../../src/errors/request_error.ts";
-import { ServiceResponseError } from "../../../src/errors/service_response_error.ts";
-import { ValueError } from "../../../src/errors/matrix_error.ts";
+import {
+  NetworkError,
+  RequestTimeoutError,
+  ServiceResponseError,
+  ValueError,
+} from "@greenroom/matrix/errors";
+import type { UserID } from "@greenroom/matrix/types";
 import { eventType } from "../../../src/types/events/event_type.ts";
-import type { UserID } from "../../../src/types/ids.ts";
 import {
   inTurn,
   refusal,

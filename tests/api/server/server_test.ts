@@ -1,8 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { accountModerationAPI } from "../../../src/api/server/server.ts";
-import { ForbiddenError } from "../../../src/errors/errcodes.ts";
-import { ValueError } from "../../../src/errors/matrix_error.ts";
-import { UnsupportedFeatureError } from "../../../src/errors/service_response_error.ts";
+import { ForbiddenError, UnsupportedFeatureError, ValueError } from "@greenroom/matrix/errors";
 import { refusal, type Rule, scripted } from "../../support/scripted_fetch.ts";
 
 const USER = "@spammer:example.org";

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { Client, MemoryStore, type Store } from "@greenroom/matrix";
 import { SqliteStore } from "@greenroom/matrix/store/sqlite";
 import { TestClock } from "@greenroom/matrix/testing";
-import type { JsonObject } from "../../../src/types/json.ts";
+import type { JsonObject } from "@greenroom/matrix/types";
 import { joined, member, message, OWN, ROOM, state, timeline } from "../../actors/support/events.ts";
 
 /** A server that is a list of sync responses, by the token before, and of pages of history, by theirs. */

@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import type { JsonObject } from "../../../src/types/json.ts";
+import type { JsonObject } from "@greenroom/matrix/types";
 import { type ClientStage, clientStage, heard } from "../support/stage.ts";
 
 /** A server that changes each event of its answers about history and state. */

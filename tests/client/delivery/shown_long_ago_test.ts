@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { Client, MemoryStore } from "@greenroom/matrix";
 import { TestClock } from "@greenroom/matrix/testing";
-import type { JsonObject } from "../../../src/types/json.ts";
+import type { JsonObject } from "@greenroom/matrix/types";
 import { member, message, OWN } from "../../actors/support/events.ts";
 
 const [QUIET, OTHER] = ["!quiet:a", "!other:a"];

@@ -1,9 +1,8 @@
 /** Key files from one client to another. */
 
 import { assert, assertEquals, assertFalse, assertRejects } from "@std/assert";
-import { type Client, encryptionOf, MemoryStore } from "@greenroom/matrix";
+import { type Client, type Crypto, encryptionOf, MemoryStore } from "@greenroom/matrix";
 import { KeyFileError } from "@greenroom/matrix/errors";
-import type { Crypto } from "../../../src/encryption/crypto.ts";
 import { beginIn, twoInARoom, withholding } from "../support/encrypted_room.ts";
 import { type ClientStage, clientStage } from "../support/stage.ts";
 import { EVERYBODY } from "../../support/everybody.ts";

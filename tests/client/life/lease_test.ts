@@ -1,8 +1,7 @@
 import { UPDATES } from "../../../src/actors/store/mod.ts";
 import { assert, assertEquals, assertInstanceOf, assertRejects, assertThrows } from "@std/assert";
 import { Client, type ClientLeaseOptions, MemoryStore, ValueError } from "@greenroom/matrix";
-import { ActorError } from "@greenroom/matrix/errors";
-import { StoreInUseError } from "../../../src/errors/store_error.ts";
+import { ActorError, StoreInUseError } from "@greenroom/matrix/errors";
 import { clientStage, heard } from "../support/stage.ts";
 
 Deno.test("A second process waits for the device without receiving events, and goes on when the first is closed", async () => {

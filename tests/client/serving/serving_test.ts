@@ -1,5 +1,5 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import type { SyncPass } from "../../../src/actors/syncer/syncer_options.ts";
+import type { SyncPass } from "@greenroom/matrix";
 import type { Session } from "../../../src/api/http/session.ts";
 import { systemClock } from "../../../src/base/clock.ts";
 import { loggerOf } from "../../../src/base/log.ts";

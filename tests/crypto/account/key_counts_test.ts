@@ -2,7 +2,7 @@
 
 import { assert, assertEquals } from "@std/assert";
 import type { RequestFailure } from "../../../src/crypto/requests/requests.ts";
-import type { UserID } from "../../../src/types/ids.ts";
+import type { UserID } from "@greenroom/matrix/types";
 import { TestClock } from "../../../src/testing/mod.ts";
 import { KeyServer } from "../olm/key_server.ts";
 import { Peer } from "../olm/peers.ts";

@@ -2,7 +2,7 @@
 
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import { accountKey } from "../../../src/crypto/account/own_account.ts";
-import type { KeysUploadRequest } from "../../../src/types/api/device_keys.ts";
+import type { KeysUploadRequest } from "@greenroom/matrix/types";
 import { aliceAndBob, ciphertextOf, Peer } from "../olm/peers.ts";
 
 const HOUR = 3_600_000;

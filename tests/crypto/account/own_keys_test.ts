@@ -2,9 +2,8 @@ import { Vodozemac } from "@greenroom/vodozemac-wasm";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { accountKey, type AccountRecord } from "../../../src/crypto/account/own_account.ts";
 import { verifySignedJson } from "../../../src/crypto/encoding/encoding.ts";
-import { EncryptionError } from "../../../src/errors/encryption_error.ts";
-import type { KeysUploadRequest } from "../../../src/types/api/device_keys.ts";
-import type { JsonObject } from "../../../src/types/json.ts";
+import { EncryptionError } from "@greenroom/matrix/errors";
+import type { JsonObject, KeysUploadRequest } from "@greenroom/matrix/types";
 import { aliceAndBob, Peer } from "../olm/peers.ts";
 
 const HOUR = 3_600_000;

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { attachmentCipher, readSecrets, writeSecrets } from "../../../src/crypto/attachments/attachments.ts";
-import { AttachmentError, DecryptionError } from "../../../src/errors/encryption_error.ts";
+import { AttachmentError, DecryptionError } from "@greenroom/matrix/errors";
 
 const K = "aWF6-32KGYaC3A_FEUCk1Bt0JA37zP0wrStgmdCaW-0";
 const IV = "w+sE15fzSc0AAAAAAAAAAA";

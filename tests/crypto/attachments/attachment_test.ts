@@ -6,8 +6,7 @@ import {
   encryptAttachment,
 } from "../../../src/crypto/attachments/attachments.ts";
 import { BLOCK_SIZE } from "../../../src/crypto/ciphers/ciphers.ts";
-import { AttachmentError, EncryptionError } from "../../../src/errors/encryption_error.ts";
-import { ValueError } from "../../../src/errors/matrix_error.ts";
+import { AttachmentError, EncryptionError, ValueError } from "@greenroom/matrix/errors";
 import type { EncryptedFileSecrets } from "../../../src/types/content/file_info.ts";
 import { bytesOf, inParts, pattern, seal } from "../../support/attachments.ts";
 import { streamOf, text } from "../../support/media.ts";

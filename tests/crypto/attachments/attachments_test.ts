@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { decryptAttachmentStream } from "../../../src/crypto/attachments/attachments.ts";
 import { BLOCK_SIZE } from "../../../src/crypto/ciphers/ciphers.ts";
-import { AttachmentError } from "../../../src/errors/encryption_error.ts";
+import { AttachmentError } from "@greenroom/matrix/errors";
 import { bytesOf, inParts, pattern, replaced, seal } from "../../support/attachments.ts";
 
 const SIZE = 3 * BLOCK_SIZE + 9;

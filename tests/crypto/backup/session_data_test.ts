@@ -4,8 +4,7 @@ import { decryptSession, encryptSession, publicBackupKey } from "../../../src/cr
 import { readKeySecret } from "../../../src/crypto/secrets/secrets.ts";
 import type { ExportedSession } from "../../../src/crypto/megolm/room_key.ts";
 import { KeyBackups } from "../../../src/testing/users/mod.ts";
-import type { MegolmSessionRef } from "../../../src/types/identifiers.ts";
-import type { JsonObject } from "../../../src/types/json.ts";
+import type { JsonObject, MegolmSessionRef } from "@greenroom/matrix/types";
 import { testContext } from "../support/context.ts";
 import { DATA, SECRET, SESSION, VERSION } from "./vectors.ts";
 

@@ -5,9 +5,7 @@ import { type BackupRequest, decryptSession } from "../../../src/crypto/backup/s
 import { readKeySecret } from "../../../src/crypto/secrets/secrets.ts";
 import type { ImportedRoomKey } from "../../../src/crypto/megolm/room_key.ts";
 import { type KeyBackup, KeyBackups } from "../../../src/testing/users/mod.ts";
-import type { KeyBackupDefinition } from "../../../src/types/api/device_keys.ts";
-import type { RoomID, UserID } from "../../../src/types/ids.ts";
-import type { JsonObject } from "../../../src/types/json.ts";
+import type { JsonObject, KeyBackupDefinition, RoomID, UserID } from "@greenroom/matrix/types";
 import { aliceAndBob, type Bot, type BotOptions } from "../engine/bot.ts";
 import { type Address, type EngineServer, Refusal, ROOM } from "../engine/homeserver.ts";
 import { newEntries } from "../key_files/stage.ts";

@@ -1,10 +1,7 @@
 /** An engine that has made a dehydrated device, and others who write to that. */
 
 import { assert, assertEquals } from "@std/assert";
-import type { DehydratedDeviceUpload } from "../../../src/types/api/device_keys.ts";
-import type { ToDeviceEvent } from "../../../src/types/events/event.ts";
-import type { UserID } from "../../../src/types/ids.ts";
-import type { JsonObject } from "../../../src/types/json.ts";
+import type { DehydratedDeviceUpload, JsonObject, ToDeviceEvent, UserID } from "@greenroom/matrix/types";
 import type { RehydratedOutput } from "../../../src/crypto/dehydration/new_device.ts";
 import type { Bot } from "../engine/bot.ts";
 import { ROOM } from "../engine/homeserver.ts";

@@ -7,7 +7,7 @@ import {
   claimedKeys,
   SenderDeviceKeys,
 } from "../../../src/crypto/devices/device_keys_check.ts";
-import type { JsonObject } from "../../../src/types/json.ts";
+import type { JsonObject } from "@greenroom/matrix/types";
 import { fakeDevice, FakeUser, sign, signingKey } from "../support/fake_user.ts";
 
 const vodozemac = await Vodozemac.create();

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertFalse } from "@std/assert";
 import { MAX_DEVICES } from "../../../src/crypto/devices/user_answer.ts";
 import { userKey } from "../../../src/crypto/devices/user_record.ts";
-import type { JsonObject } from "../../../src/types/json.ts";
+import type { JsonObject } from "@greenroom/matrix/types";
 import { DeviceStage } from "../support/device_stage.ts";
 import { fakeDevice, FakeUser, queryResponse } from "../support/fake_user.ts";
 

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
-import type { JsonObject } from "../../../src/types/json.ts";
+import type { JsonObject } from "@greenroom/matrix/types";
 import { isJsonObject } from "../../../src/types/json.ts";
 import { DeviceStage } from "../support/device_stage.ts";
 import { FakeUser, queryResponse } from "../support/fake_user.ts";

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertFalse, assertRejects } from "@std/assert";
 import { DeviceLists } from "../../../src/crypto/devices/device_lists.ts";
-import type { JsonObject } from "../../../src/types/json.ts";
+import type { JsonObject } from "@greenroom/matrix/types";
 import { testContext } from "../support/context.ts";
 import { DeviceStage } from "../support/device_stage.ts";
 import { FakeUser, queryResponse } from "../support/fake_user.ts";

@@ -6,7 +6,7 @@
 import { assertEquals } from "@std/assert";
 import { recordKey, Transaction } from "../../../src/crypto/records/transaction.ts";
 import { WeighedCache } from "../../../src/base/recent_map.ts";
-import type { UserID } from "../../../src/types/ids.ts";
+import type { UserID } from "@greenroom/matrix/types";
 import { cleanStageOf, stageOf, TrackedStage } from "../support/tracked_stage.ts";
 
 const ALICE = "@alice:a.example";

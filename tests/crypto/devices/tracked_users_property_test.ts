@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { WeighedCache } from "../../../src/base/recent_map.ts";
 import type { DeviceQuery } from "../../../src/crypto/devices/tracked_users.ts";
 import { Transaction } from "../../../src/crypto/records/transaction.ts";
-import type { UserID } from "../../../src/types/ids.ts";
+import type { UserID } from "@greenroom/matrix/types";
 import { stageOf } from "../support/tracked_stage.ts";
 
 const ALICE = "@alice:a.example";

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertFalse } from "@std/assert";
 import { WeighedCache } from "../../../src/base/recent_map.ts";
 import { Transaction } from "../../../src/crypto/records/transaction.ts";
-import type { UserID } from "../../../src/types/ids.ts";
+import type { UserID } from "@greenroom/matrix/types";
 import { cleanStageOf, stageOf, TrackedStage } from "../support/tracked_stage.ts";
 
 const ALICE = "@alice:a.example";

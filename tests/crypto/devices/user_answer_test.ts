@@ -1,8 +1,7 @@
 /** What becomes of a user's record by what a server shows, hostile or half broken. */
 
 import { assertEquals } from "@std/assert";
-import type { DeviceAlarm } from "../../../src/types/api/device_keys.ts";
-import type { JsonObject } from "../../../src/types/json.ts";
+import type { DeviceAlarm, JsonObject } from "@greenroom/matrix/types";
 import { MAX_DEVICES } from "../../../src/crypto/devices/user_answer.ts";
 import { DeviceStage } from "../support/device_stage.ts";
 import { type FakeDevice, fakeDevice, FakeUser, queryResponse, signingKey } from "../support/fake_user.ts";

@@ -1,6 +1,6 @@
 import { assertEquals, assertNotEquals, assertRejects } from "@std/assert";
 import { newestOf } from "../../../src/crypto/devices/user_answer.ts";
-import { ValueError } from "../../../src/errors/matrix_error.ts";
+import { ValueError } from "@greenroom/matrix/errors";
 import { DeviceStage } from "../support/device_stage.ts";
 import { fakeDevice, FakeUser, queryResponse } from "../support/fake_user.ts";
 import type { KnownDevice } from "../../../src/crypto/devices/device_keys_check.ts";

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
 import { canonicalJson, canonicalJsonWithout } from "../../../src/crypto/encoding/encoding.ts";
-import { ValueError } from "../../../src/errors/matrix_error.ts";
+import { ValueError } from "@greenroom/matrix/errors";
 
 /** The examples of the specification's appendix on canonical JSON: as they are given, and as they have to come out. */
 const EXAMPLES: readonly [given: string, canonical: string][] = [

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertFalse, assertThrows } from "@std/assert";
 import { Vodozemac, VodozemacError } from "@greenroom/vodozemac-wasm";
 import { signableJson, verifySignedJson, withSignature } from "../../../src/crypto/encoding/encoding.ts";
-import type { JsonObject } from "../../../src/types/json.ts";
+import type { JsonObject } from "@greenroom/matrix/types";
 
 const vodozemac = await Vodozemac.create();
 

@@ -3,15 +3,12 @@
 import { assertEquals } from "@std/assert";
 import { Engine } from "../../../src/crypto/engine/engine.ts";
 import type { CryptoInput, CryptoOutput, EngineRequest } from "../../../src/crypto/engine/engine_parts.ts";
-import type { ShareReport } from "../../../src/crypto/sharing/outbound_record.ts";
+import type { JsonObject, MessageEvent, ShareReport, UserID } from "@greenroom/matrix/types";
+import type { Logger } from "@greenroom/matrix";
 import type { RecoveredEvent } from "../../../src/crypto/megolm/decrypted.ts";
 import { type CryptoPolicy, DEFAULT_POLICY } from "../../../src/crypto/context/context.ts";
 import type { Vault } from "../../../src/crypto/records/transaction.ts";
-import type { Logger } from "../../../src/base/log.ts";
 import { MemoryStore } from "../../../src/store/base/mod.ts";
-import type { MessageEvent } from "../../../src/types/events/event.ts";
-import type { UserID } from "../../../src/types/ids.ts";
-import type { JsonObject } from "../../../src/types/json.ts";
 import type { RawSession } from "./raw_device.ts";
 import { memoryVault } from "../support/vault.ts";
 import { ENCRYPTION, EngineServer, Refusal, ROOM, stateEvent } from "./homeserver.ts";

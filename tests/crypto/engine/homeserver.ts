@@ -7,15 +7,18 @@ import type { BackupRequest } from "../../../src/crypto/backup/session_data.ts";
 import type { EngineRequest } from "../../../src/crypto/engine/engine_parts.ts";
 import type { RequestFailure } from "../../../src/crypto/requests/requests.ts";
 import { TestClock } from "../../../src/testing/mod.ts";
-import type { DeviceKeys, KeysUploadRequest } from "../../../src/types/api/device_keys.ts";
 import {
+  type DeviceKeys,
+  type EventID,
+  type JsonObject,
+  type KeysUploadRequest,
   type MessageEvent,
+  type RoomID,
   type StateEvent,
   SyncStream,
   type ToDeviceEvent,
-} from "../../../src/types/events/event.ts";
-import type { EventID, RoomID, UserID } from "../../../src/types/ids.ts";
-import type { JsonObject } from "../../../src/types/json.ts";
+  type UserID,
+} from "@greenroom/matrix/types";
 import { type FakeUser, queryResponse, sign } from "../support/fake_user.ts";
 
 /** The room of all tests. */

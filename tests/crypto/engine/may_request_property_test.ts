@@ -2,7 +2,7 @@
 
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import type { UserID } from "../../../src/types/ids.ts";
+import type { UserID } from "@greenroom/matrix/types";
 import { FakeUser, queryResponse } from "../support/fake_user.ts";
 import { BOB, inRoom, joined, ME, quiet, type SyncChange } from "./asked.ts";
 import { ENCRYPTION, ROOM } from "./homeserver.ts";

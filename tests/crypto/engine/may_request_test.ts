@@ -1,7 +1,7 @@
 /** Whether there may be requests to make after a sync response: what the engine says of it. */
 
 import { assert, assertEquals, assertFalse } from "@std/assert";
-import type { UserID } from "../../../src/types/ids.ts";
+import type { UserID } from "@greenroom/matrix/types";
 import { FakeUser, queryResponse } from "../support/fake_user.ts";
 import { type Asked, BOB, inRoom, joined, ME, quiet, type SyncChange } from "./asked.ts";
 import { aliceAndBob, Bot } from "./bot.ts";

@@ -2,8 +2,7 @@
 
 import { assert, assertEquals } from "@std/assert";
 import type { CryptoInput } from "../../../src/crypto/engine/engine_parts.ts";
-import type { ShareReport } from "../../../src/crypto/sharing/outbound_record.ts";
-import type { MessageEvent } from "../../../src/types/events/event.ts";
+import type { MessageEvent, ShareReport } from "@greenroom/matrix/types";
 import { aliceAndBob, type Bot } from "./bot.ts";
 import { type EngineServer, ROOM } from "./homeserver.ts";
 

@@ -4,10 +4,14 @@ import { type OlmSession, Vodozemac } from "@greenroom/vodozemac-wasm";
 import type { OwnDevice } from "../../../src/crypto/context/context.ts";
 import { newDeviceKeys } from "../../../src/crypto/account/key_upload.ts";
 import { signableJson, withSignature } from "../../../src/crypto/encoding/encoding.ts";
-import type { DeviceKeys } from "../../../src/types/api/device_keys.ts";
-import { SyncStream, type ToDeviceEvent } from "../../../src/types/events/event.ts";
-import type { UserID } from "../../../src/types/ids.ts";
-import { isJsonObject, type JsonObject } from "../../../src/types/json.ts";
+import {
+  type DeviceKeys,
+  type JsonObject,
+  SyncStream,
+  type ToDeviceEvent,
+  type UserID,
+} from "@greenroom/matrix/types";
+import { isJsonObject } from "../../../src/types/json.ts";
 import type { Bot } from "./bot.ts";
 import type { EngineServer } from "./homeserver.ts";
 

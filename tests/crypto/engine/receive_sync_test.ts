@@ -1,10 +1,8 @@
 /** What an engine makes of what comes to it, and what it still knows of it after a restart. */
 
 import { assert, assertEquals } from "@std/assert";
-import type { Logger } from "../../../src/base/log.ts";
-import { SyncStream, type ToDeviceEvent } from "../../../src/types/events/event.ts";
-import type { UserID } from "../../../src/types/ids.ts";
-import type { JsonObject } from "../../../src/types/json.ts";
+import type { Logger } from "@greenroom/matrix";
+import { type JsonObject, SyncStream, type ToDeviceEvent, type UserID } from "@greenroom/matrix/types";
 import { FakeUser } from "../support/fake_user.ts";
 import { aliceAndBob, Bot } from "./bot.ts";
 import { ROOM, stateEvent } from "./homeserver.ts";

@@ -1,8 +1,8 @@
 /** What an engine asks of the server, when it must not ask yet, and what it makes of a refusal. */
 
 import { assertEquals, assertRejects } from "@std/assert";
-import { DeviceConflictError } from "../../../src/errors/encryption_error.ts";
-import type { JsonObject } from "../../../src/types/json.ts";
+import { DeviceConflictError } from "@greenroom/matrix/errors";
+import type { JsonObject } from "@greenroom/matrix/types";
 import { FakeUser, queryResponse } from "../support/fake_user.ts";
 import { Asked, BOB, ME } from "./asked.ts";
 

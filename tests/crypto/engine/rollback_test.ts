@@ -4,12 +4,11 @@
  */
 
 import { assert, assertEquals, assertFalse, fail } from "@std/assert";
-import type { Decryption } from "../../../src/crypto/megolm/decrypted.ts";
+import type { Decryption, JsonObject } from "@greenroom/matrix/types";
 import { outboundKey } from "../../../src/crypto/sharing/outbound_record.ts";
 import { recordKey } from "../../../src/crypto/records/transaction.ts";
 import { tellsOfRollback } from "../../../src/crypto/engine/rollback.ts";
 import { TestClock } from "../../../src/testing/mod.ts";
-import type { JsonObject } from "../../../src/types/json.ts";
 import { aliceAndBob, Bot } from "./bot.ts";
 import { ROOM } from "./homeserver.ts";
 import { RawSession } from "./raw_device.ts";

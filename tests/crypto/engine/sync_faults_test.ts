@@ -10,8 +10,8 @@ import {
   receiveDespiteFaults,
   type SyncStepInput,
 } from "../../../src/crypto/engine/receive_sync.ts";
-import type { Logger } from "../../../src/base/log.ts";
-import { type MessageEvent, SyncStream } from "../../../src/types/events/event.ts";
+import type { Logger } from "@greenroom/matrix";
+import { type MessageEvent, SyncStream } from "@greenroom/matrix/types";
 
 const event = (index: number): MessageEvent => ({
   type: "m.room.encrypted",

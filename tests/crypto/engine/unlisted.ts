@@ -1,10 +1,7 @@
 /** A device that the server does not list, any more or at all, and which sends a room key. */
 
 import type { CryptoPolicy } from "../../../src/crypto/context/context.ts";
-import type { DeviceKeys } from "../../../src/types/api/device_keys.ts";
-import type { MessageEvent } from "../../../src/types/events/event.ts";
-import type { UserID } from "../../../src/types/ids.ts";
-import type { JsonObject } from "../../../src/types/json.ts";
+import type { DeviceKeys, JsonObject, MessageEvent, UserID } from "@greenroom/matrix/types";
 import { FakeUser, sign, type SigningKey } from "../support/fake_user.ts";
 import { Bot } from "./bot.ts";
 import { EngineServer, ROOM } from "./homeserver.ts";

@@ -4,8 +4,7 @@
  */
 
 import { assert, assertEquals } from "@std/assert";
-import type { EncryptionInfo } from "../../../src/types/events/encryption_info.ts";
-import type { MessageEvent } from "../../../src/types/events/event.ts";
+import type { EncryptionInfo, MessageEvent } from "@greenroom/matrix/types";
 import { fakeDevice, FakeUser } from "../support/fake_user.ts";
 import type { Bot } from "./bot.ts";
 import { ALICE, Unlisted } from "./unlisted.ts";

@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import type { JsonObject } from "../../../src/types/json.ts";
+import type { JsonObject } from "@greenroom/matrix/types";
 import { Refusal, ROOM } from "../engine/homeserver.ts";
 import { RawSession } from "../engine/raw_device.ts";
 import { ALICE, bundleWith, fileAt, historyScene, MALLORY } from "./stage.ts";

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import type { RoomID } from "../../../src/types/ids.ts";
+import type { RoomID } from "@greenroom/matrix/types";
 import { bundleOf, keysIn, MAX_BUNDLED, withheldIn } from "../../../src/crypto/history/key_bundle.ts";
 import type { ExportedSession } from "../../../src/crypto/megolm/room_key.ts";
 

@@ -1,9 +1,7 @@
 /** An engine that takes history, and users who share some with it. */
 
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
-import type { StateEvent, ToDeviceEvent } from "../../../src/types/events/event.ts";
-import type { UserID } from "../../../src/types/ids.ts";
-import type { JsonObject } from "../../../src/types/json.ts";
+import type { JsonObject, StateEvent, ToDeviceEvent, UserID } from "@greenroom/matrix/types";
 import type { CryptoInput } from "../../../src/crypto/engine/engine_parts.ts";
 import type { CryptoPolicy } from "../../../src/crypto/context/context.ts";
 import { Bot, read } from "../engine/bot.ts";

@@ -3,7 +3,7 @@
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
 import { assert, assertEquals } from "@std/assert";
 import { type ExpectedKey, readCrossSigningKey } from "../../../src/crypto/devices/device_keys_check.ts";
-import type { JsonObject } from "../../../src/types/json.ts";
+import type { JsonObject } from "@greenroom/matrix/types";
 import { FakeUser, signingKey } from "../support/fake_user.ts";
 
 const vodozemac = await Vodozemac.create();

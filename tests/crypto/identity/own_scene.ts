@@ -3,9 +3,8 @@
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
 import type { EngineRequest } from "../../../src/crypto/engine/engine_parts.ts";
 import type { CryptoPolicy } from "../../../src/crypto/context/context.ts";
-import type { Logger } from "../../../src/base/log.ts";
-import type { MessageEvent } from "../../../src/types/events/event.ts";
-import type { UserID } from "../../../src/types/ids.ts";
+import type { Logger } from "@greenroom/matrix";
+import type { MessageEvent, UserID } from "@greenroom/matrix/types";
 import { Bot } from "../engine/bot.ts";
 import { EngineServer, ROOM } from "../engine/homeserver.ts";
 import { RawDevice, RawSession } from "../engine/raw_device.ts";

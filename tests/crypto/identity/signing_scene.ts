@@ -2,9 +2,7 @@
 
 import { assertEquals } from "@std/assert";
 import type { SignaturesUpload } from "../../../src/crypto/identity/identity.ts";
-import type { DeviceKeys } from "../../../src/types/api/device_keys.ts";
-import type { UserID } from "../../../src/types/ids.ts";
-import type { JsonObject } from "../../../src/types/json.ts";
+import type { DeviceKeys, JsonObject, UserID } from "@greenroom/matrix/types";
 import { FakeUser } from "../support/fake_user.ts";
 import { type OwnScene, ownScene, type OwnSceneOptions } from "./own_scene.ts";
 

@@ -2,7 +2,7 @@
 
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
 import { assert, assertEquals, assertFalse, assertStrictEquals } from "@std/assert";
-import type { DeviceAlarm } from "../../../src/types/api/device_keys.ts";
+import type { DeviceAlarm } from "@greenroom/matrix/types";
 import {
   acceptedIdentity,
   nextIdentity,

@@ -2,8 +2,8 @@
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { KeyFileError } from "@greenroom/matrix/errors";
-import type { KeyFileProblem } from "@greenroom/matrix/types";
-import { type KeyFileData, openKeyFile } from "../../../src/crypto/key_files/key_files.ts";
+import type { KeyFileData, KeyFileProblem } from "@greenroom/matrix/types";
+import { openKeyFile } from "../../../src/crypto/key_files/key_files.ts";
 import { fileOf, PASSPHRASE } from "./stage.ts";
 import { SOME, VECTORS } from "./vectors.ts";
 

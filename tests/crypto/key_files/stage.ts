@@ -6,7 +6,7 @@ import type { CryptoHandlers } from "../../../src/actors/crypto/crypto_actor.ts"
 import type { Actor } from "../../../src/actors/kernel/actor.ts";
 import type { RecoveredEvent } from "../../../src/crypto/megolm/decrypted.ts";
 import { writeKeyFile } from "../../../src/crypto/key_files/key_file_keys.ts";
-import type { JsonObject } from "../../../src/types/json.ts";
+import type { JsonObject } from "@greenroom/matrix/types";
 import type { OutgoingRequests } from "../../../src/actors/crypto/outgoing_requests.ts";
 import type { Bot } from "../engine/bot.ts";
 import { MEGOLM, ROOM } from "../megolm/support.ts";

@@ -1,6 +1,5 @@
 import { assertEquals } from "@std/assert";
-import type { MessageEvent } from "../../../src/types/events/event.ts";
-import type { JsonObject } from "../../../src/types/json.ts";
+import type { JsonObject, MessageEvent } from "@greenroom/matrix/types";
 import { ALICE, knownSender, read, Receiver, Sender, toDevice, told } from "./support.ts";
 import { encryptionOf } from "../../../src/types/events/encryption_info.ts";
 

@@ -6,7 +6,7 @@
 
 import { assert } from "@std/assert";
 import { ClaimJudge } from "../../../src/crypto/megolm/session_owner.ts";
-import type { CryptoDevice } from "../../../src/crypto/devices/user_record.ts";
+import type { CryptoDevice, UserID } from "@greenroom/matrix/types";
 import {
   claimsOf,
   inboundKey,
@@ -17,7 +17,6 @@ import {
 } from "../../../src/crypto/megolm/inbound_record.ts";
 import { SessionClaims } from "../../../src/crypto/megolm/session_claims.ts";
 import { type UnusedLimits, UnusedSessions } from "../../../src/crypto/megolm/unused_sessions.ts";
-import type { UserID } from "../../../src/types/ids.ts";
 import { newDevice, Receiver, ROOM } from "./support.ts";
 
 /** A session. */

@@ -2,8 +2,7 @@
 
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { envelopeProblem, readMegolmPayload } from "../../../src/crypto/megolm/encrypted_event.ts";
-import type { MessageEvent } from "../../../src/types/events/event.ts";
-import type { JsonObject } from "../../../src/types/json.ts";
+import type { JsonObject, MessageEvent } from "@greenroom/matrix/types";
 import { ALICE, MEGOLM, newDevice, Receiver, ROOM, Sender } from "./support.ts";
 
 const receiver = new Receiver();

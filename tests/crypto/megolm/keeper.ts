@@ -3,7 +3,7 @@
 import { assert } from "@std/assert";
 import type { RecoveredEvent } from "../../../src/crypto/megolm/decrypted.ts";
 import { UndecryptableEvents } from "../../../src/crypto/megolm/undecryptable_events.ts";
-import type { MessageEvent } from "../../../src/types/events/event.ts";
+import type { MessageEvent } from "@greenroom/matrix/types";
 import type { TestContextOptions } from "../support/context.ts";
 import { ALICE, newDevice, Receiver, ROOM, Sender, told } from "./support.ts";
 

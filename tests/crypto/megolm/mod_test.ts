@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { Vodozemac, VodozemacError } from "@greenroom/vodozemac-wasm";
-import type { MessageEvent } from "../../../src/types/events/event.ts";
+import type { MessageEvent } from "@greenroom/matrix/types";
 import { memoryVault } from "../support/vault.ts";
 import { ALICE, failure, knownSender, newDevice, read, Receiver, ROOM, Sender, told } from "./support.ts";
 import { encryptionOf } from "../../../src/types/events/encryption_info.ts";

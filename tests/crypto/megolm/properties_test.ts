@@ -2,8 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { FairIndex } from "../../../src/crypto/records/fair_index.ts";
 import { readMegolmPayload } from "../../../src/crypto/megolm/encrypted_event.ts";
-import type { MessageEvent } from "../../../src/types/events/event.ts";
-import type { EventID } from "../../../src/types/ids.ts";
+import type { EventID, MessageEvent } from "@greenroom/matrix/types";
 import { memoryVault, step } from "../support/vault.ts";
 import { ALICE, newDevice, Receiver, ROOM, Sender, told } from "./support.ts";
 

@@ -7,7 +7,7 @@ import {
   untrusted,
   withheldFrom,
 } from "../../../src/crypto/megolm/encrypted_event.ts";
-import type { MessageEvent } from "../../../src/types/events/event.ts";
+import type { MessageEvent } from "@greenroom/matrix/types";
 
 Deno.test("A reason holds no characters that move a terminal's cursor, and is not as long as a sender likes", () => {
   const evil = "\u001b[2J\r\n\u0007";

@@ -1,6 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { ReplayLog } from "../../../src/crypto/megolm/replay_log.ts";
-import type { MessageEvent } from "../../../src/types/events/event.ts";
+import type { MessageEvent } from "@greenroom/matrix/types";
 import { memoryVault, step, type Work } from "../support/vault.ts";
 import { ALICE, knownSender, MALLORY, newDevice, Receiver, ROOM, Sender, told } from "./support.ts";
 

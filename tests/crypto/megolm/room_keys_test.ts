@@ -1,7 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { readRoomKey } from "../../../src/crypto/megolm/room_key.ts";
-import type { DeviceKeys } from "../../../src/types/api/device_keys.ts";
-import type { JsonObject } from "../../../src/types/json.ts";
+import type { DeviceKeys, JsonObject } from "@greenroom/matrix/types";
 import { FakeUser } from "../support/fake_user.ts";
 import {
   ALICE,

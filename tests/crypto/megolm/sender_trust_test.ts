@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertFalse, assertMatch } from "@std/assert";
-import type { DeviceTrust } from "../../../src/crypto/devices/user_record.ts";
+import type { DeviceTrust, KeySource, SenderTrust } from "@greenroom/matrix/types";
 import { accepts, ClaimJudge, isPastOnly, senderTrustOf } from "../../../src/crypto/megolm/session_owner.ts";
-import { encryptionOf, type KeySource, type SenderTrust } from "../../../src/types/events/encryption_info.ts";
+import { encryptionOf } from "../../../src/types/events/encryption_info.ts";
 import {
   ALICE,
   failure,

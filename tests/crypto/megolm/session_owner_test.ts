@@ -3,7 +3,7 @@
 import { assertEquals } from "@std/assert";
 import { inboundKey } from "../../../src/crypto/megolm/inbound_record.ts";
 import { encryptionOf } from "../../../src/types/events/encryption_info.ts";
-import type { UserID } from "../../../src/types/ids.ts";
+import type { UserID } from "@greenroom/matrix/types";
 import { Asker, forwarded } from "../requests/asker.ts";
 import { ALICE, knownSender, MALLORY, ME, newDevice, read, Receiver, ROOM, Sender, told } from "./support.ts";
 

@@ -3,17 +3,25 @@
 import type { OutboundGroupSession } from "@greenroom/vodozemac-wasm";
 import { assert } from "@std/assert";
 import type { CryptoContext } from "../../../src/crypto/context/context.ts";
-import type { CryptoDevice, DeviceTrust } from "../../../src/crypto/devices/user_record.ts";
-import type { Decryption } from "../../../src/crypto/megolm/decrypted.ts";
+import {
+  type CryptoDevice,
+  type Decryption,
+  type DeviceID,
+  type DeviceTrust,
+  type EventID,
+  type JsonObject,
+  type MessageEvent,
+  type RoomID,
+  SyncStream,
+  type ToDeviceEvent,
+  type UserID,
+} from "@greenroom/matrix/types";
 import { InboundSessions } from "../../../src/crypto/megolm/mod.ts";
 import type { AddedKey } from "../../../src/crypto/megolm/room_key.ts";
 import { WeighedCache } from "../../../src/base/recent_map.ts";
 import type { RecordCache, Transaction, Vault } from "../../../src/crypto/records/transaction.ts";
 import type { UnusedLimits } from "../../../src/crypto/megolm/unused_sessions.ts";
 import type { Undecryptable } from "../../../src/crypto/megolm/encrypted_event.ts";
-import { type MessageEvent, SyncStream, type ToDeviceEvent } from "../../../src/types/events/event.ts";
-import type { DeviceID, EventID, RoomID, UserID } from "../../../src/types/ids.ts";
-import type { JsonObject } from "../../../src/types/json.ts";
 import { testContext, type TestContextOptions } from "../support/context.ts";
 import { memoryVault, step, type Work } from "../support/vault.ts";
 import { noteEncryption } from "../../../src/types/events/encryption_info.ts";

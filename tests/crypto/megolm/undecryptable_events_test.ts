@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { TestClock } from "../../../src/testing/mod.ts";
 import type { Undecryptable } from "../../../src/crypto/megolm/encrypted_event.ts";
-import type { UndecryptableCode } from "../../../src/types/events/internal_event.ts";
+import type { UndecryptableCode } from "@greenroom/matrix/types";
 import { Keeper, stranger, texts } from "./keeper.ts";
 import { ALICE, failure, knownSender, newDevice, ROOM, Sender } from "./support.ts";
 

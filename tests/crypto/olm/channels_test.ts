@@ -3,8 +3,7 @@
  */
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import type { JsonObject } from "../../../src/types/json.ts";
-import type { ToDeviceEvent } from "../../../src/types/events/event.ts";
+import type { JsonObject, ToDeviceEvent } from "@greenroom/matrix/types";
 import { peerKey } from "../../../src/crypto/olm/olm_sessions.ts";
 import { aliceAndBob, ciphertextOf, Peer } from "./peers.ts";
 

@@ -7,9 +7,7 @@ import {
   OlmClaims,
   unreachableServers,
 } from "../../../src/crypto/olm/olm_claims.ts";
-import type { CryptoDevice } from "../../../src/crypto/devices/user_record.ts";
-import type { DeviceID } from "../../../src/types/ids.ts";
-import type { JsonObject } from "../../../src/types/json.ts";
+import type { CryptoDevice, DeviceID, JsonObject } from "@greenroom/matrix/types";
 import { memoryVault, step } from "../support/vault.ts";
 import { aliceAndBob, garbled } from "./peers.ts";
 import { claims, namesIn } from "./wanted_devices.ts";

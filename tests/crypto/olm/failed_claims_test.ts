@@ -2,7 +2,7 @@
 
 import { assert, assertEquals } from "@std/assert";
 import type { OlmClaims } from "../../../src/crypto/olm/olm_claims.ts";
-import type { UserID } from "../../../src/types/ids.ts";
+import type { UserID } from "@greenroom/matrix/types";
 import { step } from "../support/vault.ts";
 import { claims, namesIn } from "./wanted_devices.ts";
 

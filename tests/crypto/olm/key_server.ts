@@ -1,10 +1,16 @@
 /** A server that keeps devices' keys, for tests. */
 
-import type { CryptoDevice, FindableDevices } from "../../../src/crypto/devices/user_record.ts";
+import type {
+  CryptoDevice,
+  DeviceID,
+  DeviceKeys,
+  JsonObject,
+  KeysUploadRequest,
+  OneTimeKeys,
+  UserID,
+} from "@greenroom/matrix/types";
+import type { FindableDevices } from "../../../src/crypto/devices/user_record.ts";
 import type { KeyClaim } from "../../../src/crypto/olm/olm_claims.ts";
-import type { DeviceKeys, KeysUploadRequest, OneTimeKeys } from "../../../src/types/api/device_keys.ts";
-import type { DeviceID, UserID } from "../../../src/types/ids.ts";
-import type { JsonObject } from "../../../src/types/json.ts";
 
 /** What a server has of a device. */
 interface Published {

@@ -3,8 +3,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { credentialsIn } from "../../../src/crypto/devices/device_keys_check.ts";
 import { readOlmMessage, writeOlmPayload } from "../../../src/crypto/olm/olm_message.ts";
-import type { ToDeviceEvent } from "../../../src/types/events/event.ts";
-import type { JsonObject } from "../../../src/types/json.ts";
+import type { JsonObject, ToDeviceEvent } from "@greenroom/matrix/types";
 import { testContext } from "../support/context.ts";
 import { signingKey } from "../support/fake_user.ts";
 import { forge } from "../threats/forged_payload.ts";

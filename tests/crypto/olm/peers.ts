@@ -4,7 +4,14 @@ import type { RecordCache, Vault } from "../../../src/crypto/records/transaction
 import type { Vodozemac } from "@greenroom/vodozemac-wasm";
 import { assert, assertRejects } from "@std/assert";
 import type { CryptoContext } from "../../../src/crypto/context/context.ts";
-import type { CryptoDevice } from "../../../src/crypto/devices/user_record.ts";
+import type {
+  CryptoDevice,
+  DeviceID,
+  JsonObject,
+  KeysUploadRequest,
+  ToDeviceEvent,
+  UserID,
+} from "@greenroom/matrix/types";
 import { OlmChannels } from "../../../src/crypto/olm/olm.ts";
 import type { OlmDecryption } from "../../../src/crypto/olm/olm_message.ts";
 import { Outbox } from "../../../src/crypto/requests/requests.ts";
@@ -12,10 +19,6 @@ import { OwnKeys } from "../../../src/crypto/account/account.ts";
 import { WeighedCache } from "../../../src/base/recent_map.ts";
 import { MemoryStore } from "../../../src/store/base/mod.ts";
 import { TestClock } from "../../../src/testing/mod.ts";
-import type { KeysUploadRequest } from "../../../src/types/api/device_keys.ts";
-import type { ToDeviceEvent } from "../../../src/types/events/event.ts";
-import type { DeviceID, UserID } from "../../../src/types/ids.ts";
-import type { JsonObject } from "../../../src/types/json.ts";
 import { testContext } from "../support/context.ts";
 import { memoryVault, step, type Work } from "../support/vault.ts";
 import { KeyServer, toDevice } from "./key_server.ts";

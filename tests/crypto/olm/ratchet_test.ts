@@ -2,7 +2,7 @@
 
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import type { ToDeviceEvent } from "../../../src/types/events/event.ts";
+import type { ToDeviceEvent } from "@greenroom/matrix/types";
 import { aliceAndBob, ciphertextOf, type Peer } from "./peers.ts";
 
 /** What can be read of a message without its keys. */

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { SeenMessages } from "../../../src/crypto/olm/olm_inbox.ts";
-import type { UserID } from "../../../src/types/ids.ts";
+import type { UserID } from "@greenroom/matrix/types";
 import { memoryVault, step } from "../support/vault.ts";
 
 const KEY = "A".repeat(43);

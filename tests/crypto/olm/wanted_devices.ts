@@ -2,7 +2,7 @@
 
 import { OlmClaims } from "../../../src/crypto/olm/olm_claims.ts";
 import type { KeyClaim } from "../../../src/crypto/olm/olm_claims.ts";
-import type { UserID } from "../../../src/types/ids.ts";
+import type { UserID } from "@greenroom/matrix/types";
 import { memoryVault, step } from "../support/vault.ts";
 
 /** Claims for as many devices. */

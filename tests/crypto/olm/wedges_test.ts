@@ -6,7 +6,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { MISUNDERSTOOD_DEVICES } from "../../../src/crypto/records/fair_index.ts";
 import { MemoryStore } from "../../../src/store/base/mod.ts";
-import type { JsonObject } from "../../../src/types/json.ts";
+import type { JsonObject } from "@greenroom/matrix/types";
 import { aliceAndBob, garbled, type Peer } from "./peers.ts";
 
 /** How often a device may have lost what it was sent, as far as the other sees. */

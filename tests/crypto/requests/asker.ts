@@ -1,11 +1,14 @@
 /** A device that asks for keys and is asked. */
 
-import type { CryptoDevice, DeviceTrust } from "../../../src/crypto/devices/user_record.ts";
-import type { MegolmSessionRef } from "../../../src/types/identifiers.ts";
+import type {
+  CryptoDevice,
+  DeviceTrust,
+  JsonObject,
+  MegolmSessionRef,
+  MessageEvent,
+} from "@greenroom/matrix/types";
 import { KeyRequests, type KeyRequestsOptions } from "../../../src/crypto/key_requests/key_requests.ts";
 import { Outbox, type OutboxEntry } from "../../../src/crypto/requests/requests.ts";
-import type { MessageEvent } from "../../../src/types/events/event.ts";
-import type { JsonObject } from "../../../src/types/json.ts";
 import type { TestContextOptions } from "../support/context.ts";
 import { ME, MEGOLM, newDevice, Receiver, type Sender, toDevice } from "../megolm/support.ts";
 

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { TestClock } from "../../../src/testing/mod.ts";
-import type { JsonObject } from "../../../src/types/json.ts";
+import type { JsonObject } from "@greenroom/matrix/types";
 import { Asker, forwarded } from "./asker.ts";
 import { ALICE, knownSender, ME, MEGOLM, newDevice, read, ROOM, Sender, told } from "../megolm/support.ts";
 import { encryptionOf } from "../../../src/types/events/encryption_info.ts";

@@ -2,7 +2,7 @@ import { assertEquals, assertFalse } from "@std/assert";
 import { Outbox } from "../../../src/crypto/requests/requests.ts";
 import { WeighedCache } from "../../../src/base/recent_map.ts";
 import { type RecordCache, recordKey } from "../../../src/crypto/records/transaction.ts";
-import type { RoomID, TransactionID } from "../../../src/types/ids.ts";
+import type { RoomID, TransactionID } from "@greenroom/matrix/types";
 import { memoryVault, step } from "../support/vault.ts";
 
 const ROOM = "!room:example.org" satisfies RoomID;

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import type { EngineRequest } from "../../../src/crypto/engine/engine_parts.ts";
-import type { JsonObject } from "../../../src/types/json.ts";
+import type { JsonObject } from "@greenroom/matrix/types";
 import { ME, type OwnScene, ownScene, shownSignature } from "../identity/own_scene.ts";
 
 const MINUTE = 60_000, DAY = 24 * 60 * MINUTE;

@@ -2,7 +2,7 @@
 
 import { assertEquals, assertFalse } from "@std/assert";
 import { isDivisible, type OutboxEntry, RefusedMessages } from "../../../src/crypto/requests/requests.ts";
-import type { TransactionID } from "../../../src/types/ids.ts";
+import type { TransactionID } from "@greenroom/matrix/types";
 
 const common = { txnId: "txn" as TransactionID, createdAt: 0 };
 

@@ -3,7 +3,7 @@
 import { assert, assertEquals, assertFalse } from "@std/assert";
 import { duePruning, UNVOUCHED_USER_DAYS } from "../../../src/crypto/records/fair_index.ts";
 import { userKey, type UserRecord } from "../../../src/crypto/devices/user_record.ts";
-import type { UserID } from "../../../src/types/ids.ts";
+import type { UserID } from "@greenroom/matrix/types";
 import { DeviceStage } from "../support/device_stage.ts";
 import { fakeDevice, FakeUser, queryResponse } from "../support/fake_user.ts";
 import { DAY } from "./records.ts";

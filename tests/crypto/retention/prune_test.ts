@@ -1,8 +1,7 @@
 /** A whole engine that prunes its records. */
 
 import { assert, assertEquals } from "@std/assert";
-import type { ToDeviceEvent } from "../../../src/types/events/event.ts";
-import type { UserID } from "../../../src/types/ids.ts";
+import type { ToDeviceEvent, UserID } from "@greenroom/matrix/types";
 import { aliceAndBob, type Bot } from "../engine/bot.ts";
 import { RawDevice } from "../engine/raw_device.ts";
 import { DAY, HOUR, recordsByKind } from "./records.ts";

@@ -5,7 +5,7 @@ import { GONE_PEER_DAYS, LEFT_PEER_DAYS, schedulePruning } from "../../../src/cr
 import { Pruner, type PrunerOptions } from "../../../src/crypto/engine/engine_parts.ts";
 import { recordKey, type Transaction } from "../../../src/crypto/records/transaction.ts";
 import { TestClock } from "../../../src/testing/mod.ts";
-import type { UserID } from "../../../src/types/ids.ts";
+import type { UserID } from "@greenroom/matrix/types";
 import { testContext } from "../support/context.ts";
 import { memoryVault, step } from "../support/vault.ts";
 

@@ -1,8 +1,7 @@
 /** What is in a store. */
 
 import type { OlmDecryption } from "../../../src/crypto/olm/olm_message.ts";
-import type { StoreKey } from "../../../src/store/base/store.ts";
-import type { MemoryStore } from "../../../src/store/base/mod.ts";
+import type { MemoryStore, StoreKey } from "@greenroom/matrix";
 
 export const HOUR = 3_600_000;
 export const DAY = 24 * HOUR;

@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import type { UserID } from "../../../src/types/ids.ts";
+import type { UserID } from "@greenroom/matrix/types";
 import { device } from "./fakes.ts";
 import { ALICE, BOB, ME, ROOM } from "./room.ts";
 import { Stage, unknown } from "./stage.ts";

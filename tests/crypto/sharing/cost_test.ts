@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import type { UserID } from "../../../src/types/ids.ts";
+import type { UserID } from "@greenroom/matrix/types";
 import { MemoryStore } from "../../../src/store/base/mod.ts";
 import { memoryVault } from "../support/vault.ts";
 import { device } from "./fakes.ts";

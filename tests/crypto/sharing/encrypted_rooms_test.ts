@@ -1,8 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { EncryptionError, UnsupportedAlgorithmError } from "../../../src/errors/encryption_error.ts";
+import { EncryptionError, UnsupportedAlgorithmError } from "@greenroom/matrix/errors";
+import type { JsonObject, StateEvent } from "@greenroom/matrix/types";
 import type { RoomChanges } from "../../../src/crypto/sharing/encrypted_rooms.ts";
-import type { StateEvent } from "../../../src/types/events/event.ts";
-import type { JsonObject } from "../../../src/types/json.ts";
 import { ALICE, BOB, ME, memberEvent, ROOM, stateEvent } from "./room.ts";
 import { Stage } from "./stage.ts";
 

@@ -3,15 +3,20 @@
 import { assert, assertEquals } from "@std/assert";
 import { Engine } from "../../../src/crypto/engine/engine.ts";
 import type { CryptoInput, EngineRequest } from "../../../src/crypto/engine/engine_parts.ts";
-import type { ShareReport } from "../../../src/crypto/sharing/outbound_record.ts";
-import type { Decryption } from "../../../src/crypto/megolm/decrypted.ts";
+import type {
+  Decryption,
+  DeviceID,
+  DeviceKeys,
+  JsonObject,
+  MessageEvent,
+  ShareReport,
+  StateEvent,
+  ToDeviceEvent,
+  UserID,
+} from "@greenroom/matrix/types";
 import { DEFAULT_POLICY } from "../../../src/crypto/context/context.ts";
 import { MemoryStore } from "../../../src/store/base/mod.ts";
 import { TestClock } from "../../../src/testing/mod.ts";
-import type { DeviceKeys } from "../../../src/types/api/device_keys.ts";
-import type { MessageEvent, StateEvent, ToDeviceEvent } from "../../../src/types/events/event.ts";
-import type { DeviceID, UserID } from "../../../src/types/ids.ts";
-import type { JsonObject } from "../../../src/types/json.ts";
 import { memoryVault } from "../support/vault.ts";
 import { ALICE, BOB, memberEvent, ROOM } from "./room.ts";
 import { EVERYBODY } from "../../support/everybody.ts";

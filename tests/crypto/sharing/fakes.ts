@@ -5,11 +5,15 @@
 
 import { ChangeLog, type Transaction } from "../../../src/crypto/records/transaction.ts";
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
-import type { CryptoDevice, DeviceTrust } from "../../../src/crypto/devices/user_record.ts";
+import type {
+  CryptoDevice,
+  DeviceTrust,
+  JsonObject,
+  RoomID,
+  UserID,
+  UserIdentity,
+} from "@greenroom/matrix/types";
 import type { ExportedSession } from "../../../src/crypto/megolm/room_key.ts";
-import type { UserIdentity } from "../../../src/crypto/devices/user_identity.ts";
-import type { RoomID, UserID } from "../../../src/types/ids.ts";
-import type { JsonObject } from "../../../src/types/json.ts";
 import type { DeviceLists } from "../../../src/crypto/devices/device_lists.ts";
 import type { InboundSessions } from "../../../src/crypto/megolm/mod.ts";
 import type { OlmClaims } from "../../../src/crypto/olm/olm_claims.ts";

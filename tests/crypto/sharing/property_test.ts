@@ -1,8 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import type { CryptoDevice } from "../../../src/crypto/devices/user_record.ts";
-import type { UserID } from "../../../src/types/ids.ts";
-import type { JsonObject } from "../../../src/types/json.ts";
+import type { CryptoDevice, JsonObject, UserID } from "@greenroom/matrix/types";
 import { device } from "./fakes.ts";
 import { ALICE, BOB, ME, memberEvent, ROOM, stateEvent } from "./room.ts";
 import { indexOf, Stage } from "./stage.ts";

@@ -1,8 +1,6 @@
 /** The room that tests are about, who is in it, and its state. */
 
-import type { StateEvent } from "../../../src/types/events/event.ts";
-import type { RoomID, UserID } from "../../../src/types/ids.ts";
-import type { JsonObject } from "../../../src/types/json.ts";
+import type { JsonObject, RoomID, StateEvent, UserID } from "@greenroom/matrix/types";
 
 /** The room of most tests. */
 export const ROOM: RoomID = "!room";

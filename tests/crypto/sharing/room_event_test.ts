@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertInstanceOf, assertRejects, assertStringIncludes } from "@std/assert";
-import { EncryptionError, EventTooLargeError } from "../../../src/errors/encryption_error.ts";
-import type { JsonObject } from "../../../src/types/json.ts";
+import { EncryptionError, EventTooLargeError } from "@greenroom/matrix/errors";
+import type { JsonObject } from "@greenroom/matrix/types";
 import { device } from "./fakes.ts";
 import { BOB, ROOM } from "./room.ts";
 import { indexOf, Stage } from "./stage.ts";

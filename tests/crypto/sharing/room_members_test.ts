@@ -1,6 +1,6 @@
 import { assertEquals, assertStrictEquals } from "@std/assert";
 import { type MemberChanges, RoomMembers } from "../../../src/crypto/sharing/room_members.ts";
-import type { RoomID, UserID } from "../../../src/types/ids.ts";
+import type { RoomID, UserID } from "@greenroom/matrix/types";
 
 const ROOM: RoomID = "!room:example.org";
 const [ALICE, BOB, CAROL] = ["@alice:example.org", "@bob:example.org", "@carol:example.org"] as const;

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertFalse } from "@std/assert";
-import { EncryptionAlgorithm } from "../../../src/types/enums.ts";
+import { EncryptionAlgorithm } from "@greenroom/matrix/types";
 import {
   type RoomSettings,
   sameSettings,

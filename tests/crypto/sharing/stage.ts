@@ -6,12 +6,16 @@
 import type { RecordCache, Vault } from "../../../src/crypto/records/transaction.ts";
 import type { InboundGroupSession } from "@greenroom/vodozemac-wasm";
 import { assert, assertEquals } from "@std/assert";
-import type { CryptoDevice } from "../../../src/crypto/devices/user_record.ts";
 import type {
-  NewRecipient,
-  RoomReadiness,
+  CryptoDevice,
+  JsonObject,
+  RoomID,
   ShareReport,
-} from "../../../src/crypto/sharing/outbound_record.ts";
+  StateEvent,
+  UserID,
+} from "@greenroom/matrix/types";
+import type { NewRecipient } from "@greenroom/matrix";
+import type { RoomReadiness } from "../../../src/crypto/sharing/outbound_record.ts";
 import { Outbox, type OutboxEntry } from "../../../src/crypto/requests/requests.ts";
 import { OutboundSessions } from "../../../src/crypto/sharing/mod.ts";
 import type { CryptoPolicy } from "../../../src/crypto/context/context.ts";
@@ -19,9 +23,6 @@ import { WeighedCache } from "../../../src/base/recent_map.ts";
 import { EncryptedRooms } from "../../../src/crypto/sharing/encrypted_rooms.ts";
 import { MemoryStore } from "../../../src/store/base/mod.ts";
 import { TestClock } from "../../../src/testing/mod.ts";
-import type { StateEvent } from "../../../src/types/events/event.ts";
-import type { RoomID, UserID } from "../../../src/types/ids.ts";
-import type { JsonObject } from "../../../src/types/json.ts";
 import { testContext } from "../support/context.ts";
 import { memoryVault, step, type Work } from "../support/vault.ts";
 import { ALICE, BOB, ME, memberEvent, ROOM } from "./room.ts";

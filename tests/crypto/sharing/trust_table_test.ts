@@ -1,10 +1,10 @@
 /** The table of TRUST.md: which devices get keys, and which are heard. */
 
 import { assertEquals } from "@std/assert";
-import type { AcceptPolicy, SendPolicy } from "../../../src/crypto/context/context.ts";
+import type { AcceptPolicy, SendPolicy } from "@greenroom/matrix";
+import type { DeviceTrust } from "@greenroom/matrix/types";
 import { accepts } from "../../../src/crypto/megolm/session_owner.ts";
 import { shareDecision } from "../../../src/crypto/sharing/share_plan.ts";
-import type { DeviceTrust } from "../../../src/crypto/devices/user_record.ts";
 import { device } from "./fakes.ts";
 
 const SEND: readonly SendPolicy[] = ["all", "cross-signed", "verified"];

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertNotEquals, assertRejects } from "@std/assert";
-import { IdentityChangedError } from "../../../src/errors/encryption_error.ts";
+import { IdentityChangedError } from "@greenroom/matrix/errors";
 import { device } from "./fakes.ts";
 import { ALICE, BOB, ME, ROOM } from "./room.ts";
 import { Stage } from "./stage.ts";

@@ -1,14 +1,13 @@
 /** What the engine's parts share, for tests. */
 
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
-import type { Clock } from "../../../src/base/clock.ts";
+import type { Clock, Logger } from "@greenroom/matrix";
 import {
   type CryptoContext,
   type CryptoPolicy,
   DEFAULT_POLICY,
   type OwnDevice,
 } from "../../../src/crypto/context/context.ts";
-import type { Logger } from "../../../src/base/log.ts";
 import { TestClock } from "../../../src/testing/mod.ts";
 import { EVERYBODY } from "../../support/everybody.ts";
 

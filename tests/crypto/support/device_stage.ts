@@ -5,12 +5,10 @@ import { acceptedIdentity, provenIdentity } from "../../../src/crypto/devices/us
 import type { DeviceListChanges } from "../../../src/crypto/devices/user_answer.ts";
 import type { Transaction, Vault } from "../../../src/crypto/records/transaction.ts";
 import { TestClock } from "../../../src/testing/mod.ts";
-import type { UserID } from "../../../src/types/ids.ts";
-import type { JsonObject } from "../../../src/types/json.ts";
+import type { JsonObject, LocalTrust, UserID } from "@greenroom/matrix/types";
 import { testContext, type TestContextOptions } from "./context.ts";
 import { type FakeUser, queryResponse } from "./fake_user.ts";
 import { memoryVault, step } from "./vault.ts";
-import type { LocalTrust } from "../../../src/crypto/devices/device_keys_check.ts";
 
 /** Device lists, and what is needed to use them. */
 export class DeviceStage {

@@ -2,8 +2,7 @@
 
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
 import { signableJson, withSignature } from "../../../src/crypto/encoding/encoding.ts";
-import type { UserID } from "../../../src/types/ids.ts";
-import type { JsonObject } from "../../../src/types/json.ts";
+import type { JsonObject, UserID } from "@greenroom/matrix/types";
 import type { IdentitySeeds } from "../../../src/crypto/identity/identity_seeds.ts";
 
 const vodozemac = await Vodozemac.create();

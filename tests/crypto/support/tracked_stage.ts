@@ -3,7 +3,7 @@
 import { assertEquals } from "@std/assert";
 import { type DeviceQuery, TrackedUsers } from "../../../src/crypto/devices/tracked_users.ts";
 import type { Transaction } from "../../../src/crypto/records/transaction.ts";
-import type { UserID } from "../../../src/types/ids.ts";
+import type { UserID } from "@greenroom/matrix/types";
 import { memoryVault, step } from "./vault.ts";
 
 /** Users on a vault. */

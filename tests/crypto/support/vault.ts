@@ -2,7 +2,7 @@
 
 import { WeighedCache } from "../../../src/base/recent_map.ts";
 import { type RecordCache, Transaction, type Vault } from "../../../src/crypto/records/transaction.ts";
-import type { Store, StoreMutation } from "../../../src/store/base/store.ts";
+import type { Store, StoreMutation } from "@greenroom/matrix";
 import { MemoryStore } from "../../../src/store/base/mod.ts";
 
 /** A vault in a store; what is written is copied, as it is on its way to a disk. */

@@ -3,8 +3,7 @@
 import { assert } from "@std/assert";
 import { OlmSessions } from "../../../src/crypto/olm/olm_sessions.ts";
 import { writeOlmMessage, writeOlmPayload } from "../../../src/crypto/olm/olm_message.ts";
-import type { ToDeviceEvent } from "../../../src/types/events/event.ts";
-import type { JsonObject } from "../../../src/types/json.ts";
+import type { JsonObject, ToDeviceEvent } from "@greenroom/matrix/types";
 import type { Peer } from "../olm/peers.ts";
 
 /** The payload that a device would write, changed, and encrypted over its channel. */

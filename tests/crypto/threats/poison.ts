@@ -4,7 +4,8 @@
  * @module
  */
 
-import { isJsonObject, type JsonObject } from "../../../src/types/json.ts";
+import type { JsonObject } from "@greenroom/matrix/types";
+import { isJsonObject } from "../../../src/types/json.ts";
 
 /** Where no event comes from. */
 export const NOWHERE = 1 << 20;

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { ValueError } from "@greenroom/matrix";
-import type { JsonObject } from "../../../src/types/json.ts";
+import type { JsonObject } from "@greenroom/matrix/types";
 import type { VerificationStep } from "../../../src/crypto/verification/protocol.ts";
 import { SasExchange } from "../../../src/crypto/verification/sas_exchange.ts";
 import { Duel, type Side } from "./duel.ts";

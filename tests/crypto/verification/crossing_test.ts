@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { sasOffer } from "../../../src/crypto/verification/sas_exchange.ts";
-import type { UserID } from "../../../src/types/ids.ts";
+import type { UserID } from "@greenroom/matrix/types";
 import { ME } from "../identity/own_scene.ts";
 import { EngineScene, OTHER, request } from "./engine_scene.ts";
 

@@ -6,17 +6,14 @@
 
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
 import type { OwnDevice } from "../../../src/crypto/context/context.ts";
+import type { JsonObject, RoomID, UserID, VerificationPhase, VerificationWay } from "@greenroom/matrix/types";
 import {
   type FrozenKeys,
   methodsOf,
-  type VerificationPhase,
   type VerificationState,
   type VerificationStep,
-  type VerificationWay,
 } from "../../../src/crypto/verification/protocol.ts";
 import { VerificationFlow } from "../../../src/crypto/verification/verification_flow.ts";
-import type { RoomID, UserID } from "../../../src/types/ids.ts";
-import type { JsonObject } from "../../../src/types/json.ts";
 import { signingKey } from "../support/fake_user.ts";
 
 const vodozemac = await Vodozemac.create();

@@ -14,8 +14,7 @@ import {
 } from "../../../src/crypto/verification/protocol.ts";
 import { VerificationFlow } from "../../../src/crypto/verification/verification_flow.ts";
 import type { VerificationEvent } from "../../../src/types/content/encryption_content.ts";
-import type { DeviceID, UserID } from "../../../src/types/ids.ts";
-import type { JsonObject } from "../../../src/types/json.ts";
+import type { DeviceID, JsonObject, UserID } from "@greenroom/matrix/types";
 import type { Bot } from "../engine/bot.ts";
 import type { EngineServer } from "../engine/homeserver.ts";
 import { RawDevice } from "../engine/raw_device.ts";

@@ -21,8 +21,7 @@ import { QrReciprocation } from "../../../src/crypto/verification/qr_reciprocati
 import { sasOffer } from "../../../src/crypto/verification/sas_exchange.ts";
 import { VerificationFlow } from "../../../src/crypto/verification/verification_flow.ts";
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
-import type { RoomID, UserID } from "../../../src/types/ids.ts";
-import type { JsonObject } from "../../../src/types/json.ts";
+import type { JsonObject, RoomID, UserID } from "@greenroom/matrix/types";
 import { Duel } from "./duel.ts";
 
 const vodozemac = await Vodozemac.create();

@@ -2,7 +2,7 @@ import { assertEquals, assertThrows } from "@std/assert";
 import { Vodozemac, VodozemacError } from "@greenroom/vodozemac-wasm";
 import { commitmentTo, SasExchange, sasOffer } from "../../../src/crypto/verification/sas_exchange.ts";
 import { checkedContent, VerificationFault } from "../../../src/crypto/verification/protocol.ts";
-import type { JsonObject } from "../../../src/types/json.ts";
+import type { JsonObject } from "@greenroom/matrix/types";
 
 const vodozemac = await Vodozemac.load();
 

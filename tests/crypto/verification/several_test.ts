@@ -2,7 +2,7 @@
 
 import { assertEquals } from "@std/assert";
 import type { VerificationEvent } from "../../../src/types/content/encryption_content.ts";
-import type { UserID } from "../../../src/types/ids.ts";
+import type { UserID } from "@greenroom/matrix/types";
 import { ME } from "../identity/own_scene.ts";
 import { EngineScene, OTHER, request } from "./engine_scene.ts";
 

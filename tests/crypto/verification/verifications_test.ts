@@ -1,7 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { ValueError } from "@greenroom/matrix";
 import type { VerificationEvent } from "../../../src/types/content/encryption_content.ts";
-import type { UserID } from "../../../src/types/ids.ts";
+import type { UserID } from "@greenroom/matrix/types";
 import { EngineScene, OTHER, request } from "./engine_scene.ts";
 
 const ROOM = "!room:example.org";

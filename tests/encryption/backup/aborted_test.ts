@@ -1,6 +1,5 @@
 import { assertEquals } from "@std/assert";
-import type { KeyBackup } from "../../../src/encryption/backup/key_backup.ts";
-import type { OpenSecretStorage } from "@greenroom/matrix/types";
+import type { KeyBackup, OpenSecretStorage } from "@greenroom/matrix/types";
 import { clientStage } from "../../client/support/stage.ts";
 import { type AbortOptions, assertAbortable } from "../../client/support/aborted.ts";
 import { backupOf, withStorage } from "./scene.ts";

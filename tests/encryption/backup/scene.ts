@@ -3,8 +3,7 @@
 import { assert } from "@std/assert";
 import type { Client, ClientOptions } from "@greenroom/matrix";
 import type { Fault, FaultMatch } from "@greenroom/matrix/testing";
-import type { OpenSecretStorage } from "@greenroom/matrix/types";
-import type { KeyBackup } from "../../../src/encryption/backup/key_backup.ts";
+import type { KeyBackup, OpenSecretStorage } from "@greenroom/matrix/types";
 import type { ClientStage } from "../../client/support/stage.ts";
 import { device, type DeviceOptions, KEY, patiently } from "../identity/scene.ts";
 import { EVERYBODY } from "../../support/everybody.ts";

@@ -1,7 +1,7 @@
 /** An engine that fails or ends while it sees to the dehydrated device. */
 
 import { assert, assertEquals } from "@std/assert";
-import { ActorError, ActorStoppedError } from "../../../src/actors/kernel/mod.ts";
+import { ActorError, ActorStoppedError } from "@greenroom/matrix/errors";
 import type { EngineRunner } from "../../../src/actors/crypto/crypto.ts";
 import {
   type DehydrationAPI,

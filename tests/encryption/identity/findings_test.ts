@@ -1,6 +1,12 @@
 import { assertEquals } from "@std/assert";
-import type { CryptoFinding, CryptoFindingCode } from "@greenroom/matrix/types";
-import type { KeyBackupInfo } from "../../../src/encryption/backup/key_backup.ts";
+import type {
+  CryptoDevice,
+  CryptoFinding,
+  CryptoFindingCode,
+  DeviceKeys,
+  KeyBackupInfo,
+  SecretStorageProblem,
+} from "@greenroom/matrix/types";
 import {
   backupFinding,
   clockFinding,
@@ -16,9 +22,6 @@ import {
   storedKeysFinding,
 } from "../../../src/encryption/identity/findings.ts";
 import { skewOf } from "../../../src/api/http/exchange.ts";
-import type { CryptoDevice } from "../../../src/crypto/devices/user_record.ts";
-import type { SecretStorageProblem } from "../../../src/errors/encryption_error.ts";
-import type { DeviceKeys } from "../../../src/types/api/device_keys.ts";
 import { ALICE } from "./scene.ts";
 
 const YES = true, NO = false;

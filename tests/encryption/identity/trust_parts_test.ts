@@ -21,8 +21,7 @@ import {
 } from "../../../src/encryption/identity/identity_secrets.ts";
 import type { EncryptedClient, EngineRunner } from "../../../src/actors/crypto/crypto.ts";
 import type { AllAPI } from "../../../src/api/api.ts";
-import type { SecretStorageUnlock } from "../../../src/encryption/secrets/account_secrets.ts";
-import type { OpenSecretStorage } from "../../../src/encryption/secrets/secret_storage.ts";
+import type { OpenSecretStorage, SecretStorageUnlock } from "@greenroom/matrix/types";
 import { ALICE, KEY } from "./scene.ts";
 import { answeredBy } from "../../support/answered_by.ts";
 import { newSeeds, SEED_SECRETS } from "../../../src/crypto/identity/identity_seeds.ts";

@@ -4,7 +4,7 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { SecretStorageError } from "@greenroom/matrix/errors";
 import { AccountSecrets, type SecretsAPI } from "../../../src/encryption/secrets/account_secrets.ts";
 import { ciphertextsOf } from "../../../src/crypto/secrets/secrets.ts";
-import type { JsonObject } from "../../../src/types/json.ts";
+import type { JsonObject } from "@greenroom/matrix/types";
 
 /** The account data of a server that has this under every type. */
 function having(content: JsonObject): AccountSecrets {

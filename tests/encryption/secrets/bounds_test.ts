@@ -4,7 +4,7 @@ import { assertEquals } from "@std/assert";
 import type { Client } from "@greenroom/matrix";
 import { describe, StorageKey } from "../../../src/crypto/secrets/storage_key.ts";
 import { encodeRecoveryKey, keyOfPassphrase } from "../../../src/crypto/secrets/recovery_key.ts";
-import type { SecretStorageUnlock } from "../../../src/encryption/secrets/account_secrets.ts";
+import type { SecretStorageUnlock } from "@greenroom/matrix/types";
 import { clientStage } from "../../client/support/stage.ts";
 import { alter, DEFAULT_KEY, forget, keyType, passphraseKey, plant, problemOf } from "./scene.ts";
 

@@ -5,12 +5,11 @@
  */
 
 import { TestClock } from "@greenroom/matrix/testing";
-import type { EventID, VerificationRequest } from "@greenroom/matrix/types";
+import type { EventID, MessageEvent, VerificationRequest } from "@greenroom/matrix/types";
 import type { EngineRunner } from "../../../src/actors/crypto/crypto.ts";
 import type { VerificationReply } from "../../../src/crypto/engine/engine.ts";
 import type { VerificationState } from "../../../src/crypto/verification/verification.ts";
 import { VerificationHub } from "../../../src/encryption/verification/verification.ts";
-import type { MessageEvent } from "../../../src/types/events/event.ts";
 import { recordingLogger } from "../../actors/kernel/support.ts";
 import { ALICE, BOB } from "./pair.ts";
 

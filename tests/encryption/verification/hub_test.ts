@@ -2,9 +2,8 @@
 
 import { assert, assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
 import { ValueError } from "@greenroom/matrix";
-import { ClientEndedError } from "@greenroom/matrix/errors";
+import { ActorStoppedError, ClientEndedError } from "@greenroom/matrix/errors";
 import type { EventID } from "@greenroom/matrix/types";
-import { ActorStoppedError } from "../../../src/actors/kernel/mod.ts";
 import type { VerificationReply } from "../../../src/crypto/engine/engine.ts";
 import type { VerificationSend } from "../../../src/crypto/verification/verification.ts";
 import { HubStage, NOTHING, ROOM, said, START, verificationState } from "./hub_stage.ts";

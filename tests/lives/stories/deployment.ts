@@ -1,7 +1,6 @@
 import { assertInstanceOf, assertStringIncludes } from "@std/assert";
 import { MemoryStore } from "@greenroom/matrix";
-import { DeviceConflictError, StoreInUseError } from "@greenroom/matrix/errors";
-import { ActorError } from "../../../src/actors/kernel/supervisor.ts";
+import { ActorError, DeviceConflictError, StoreInUseError } from "@greenroom/matrix/errors";
 import { BOTH, type Story } from "../story.ts";
 import { OF_ACCOUNTS, TRANSPORTS } from "../transports/transport.ts";
 

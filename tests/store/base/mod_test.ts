@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertFalse, assertNotEquals } from "@std/assert";
-import type { StoreEntry, StoreKey, StoreMutation } from "../../../src/store/base/store.ts";
+import type { StoreEntry, StoreKey, StoreMutation } from "@greenroom/matrix";
 import { MemoryStore } from "../../../src/store/base/mod.ts";
 
 async function listed(store: MemoryStore, prefix: StoreKey): Promise<StoreEntry[]> {

@@ -1,7 +1,6 @@
 import { assert, assertEquals, assertFalse, assertStrictEquals, assertThrows } from "@std/assert";
 import { serialize } from "node:v8";
-import { StoreFormatError } from "../../../src/errors/store_error.ts";
-import { ValueError } from "../../../src/errors/matrix_error.ts";
+import { StoreFormatError, ValueError } from "@greenroom/matrix/errors";
 import { decodeValue, encodeValue } from "../../../src/store/base/store.ts";
 
 const isText = (value: unknown) => encodeValue(value)[0] !== 0xff;

@@ -1,6 +1,5 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { StoreError, StoreFormatError } from "../../../src/errors/store_error.ts";
-import { ValueError } from "../../../src/errors/matrix_error.ts";
+import { StoreError, StoreFormatError, ValueError } from "@greenroom/matrix/errors";
 import { ByteReader, ChunkReader, ChunkWriter } from "../../../src/store/copy/chunks.ts";
 import { ItemReader, writeItem } from "../../../src/store/copy/import_target.ts";
 

@@ -1,8 +1,9 @@
 import { assert, assertEquals, assertFalse, assertRejects, assertStringIncludes } from "@std/assert";
 import fc from "fast-check";
-import { StoreError, StoreFormatError, StoreKeyError } from "../../../src/errors/store_error.ts";
-import { type DeviceCopyProgress, exportDevice, importDevice } from "../../../src/store/copy/copy.ts";
-import type { StoreCheck, StoreEntry, StoreKey, StoreMutation } from "../../../src/store/base/store.ts";
+import { StoreError, StoreFormatError, StoreKeyError } from "@greenroom/matrix/errors";
+import type { DeviceCopyProgress } from "@greenroom/matrix/types";
+import type { StoreCheck, StoreEntry, StoreKey, StoreMutation } from "@greenroom/matrix";
+import { exportDevice, importDevice } from "../../../src/store/copy/copy.ts";
 import { MemoryStore } from "../../../src/store/base/mod.ts";
 import { SealedStore } from "../../../src/store/sealed/sealed.ts";
 import {

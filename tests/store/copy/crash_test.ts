@@ -1,9 +1,8 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { StoreError, StoreInUseError } from "../../../src/errors/store_error.ts";
-import { ValueError } from "../../../src/errors/matrix_error.ts";
+import { StoreError, StoreInUseError, ValueError } from "@greenroom/matrix/errors";
+import type { Store, StoreCheck, StoreMutation } from "@greenroom/matrix";
 import { exportDevice, importDevice } from "../../../src/store/copy/copy.ts";
 import { assertUsable } from "../../../src/store/copy/import_target.ts";
-import type { Store, StoreCheck, StoreMutation } from "../../../src/store/base/store.ts";
 import { Lease } from "../../../src/store/device/lease.ts";
 import { MemoryStore } from "../../../src/store/base/mod.ts";
 import { TestClock } from "../../../src/testing/mod.ts";

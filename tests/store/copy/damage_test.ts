@@ -1,6 +1,5 @@
 import { assert, assertRejects, assertStringIncludes } from "@std/assert";
-import { StoreError, StoreFormatError, StoreKeyError } from "../../../src/errors/store_error.ts";
-import { ValueError } from "../../../src/errors/matrix_error.ts";
+import { StoreError, StoreFormatError, StoreKeyError, ValueError } from "@greenroom/matrix/errors";
 import { importDevice } from "../../../src/store/copy/copy.ts";
 import { MemoryStore } from "../../../src/store/base/mod.ts";
 import {

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { KvStore } from "../../../src/store/deno_kv/deno_kv.ts";
 import { exportDevice, importDevice } from "../../../src/store/copy/copy.ts";
-import type { Store } from "../../../src/store/base/store.ts";
+import type { Store } from "@greenroom/matrix";
 import { MemoryStore } from "../../../src/store/base/mod.ts";
 import { SealedStore } from "../../../src/store/sealed/sealed.ts";
 import { SqliteStore } from "../../../src/store/sqlite/sqlite.ts";

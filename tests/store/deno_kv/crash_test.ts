@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertFalse } from "@std/assert";
 import { KvStore } from "../../../src/store/deno_kv/deno_kv.ts";
-import type { StoreCheck, StoreKey, StoreMutation } from "../../../src/store/base/store.ts";
+import type { StoreCheck, StoreKey, StoreMutation } from "@greenroom/matrix";
 import { Crash, CrashingWatch, recordCounts, watchedKv } from "../support/watched_kv.ts";
 
 const MANY = 1_100; // two commits

@@ -1,12 +1,11 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import fc from "fast-check";
-import { StoreError, StoreFormatError, StoreInUseError } from "../../../src/errors/store_error.ts";
-import { ValueError } from "../../../src/errors/matrix_error.ts";
+import { StoreError, StoreFormatError, StoreInUseError, ValueError } from "@greenroom/matrix/errors";
+import type { StoreKey, StoreMutation } from "@greenroom/matrix";
 import { KvStore } from "../../../src/store/deno_kv/deno_kv.ts";
 import { LocalDatabase } from "../../../src/store/deno_kv/local_database.ts";
 import { TestClock } from "../../../src/testing/mod.ts";
 import { valueKey } from "../../../src/store/deno_kv/database.ts";
-import type { StoreKey, StoreMutation } from "../../../src/store/base/store.ts";
 import { type KvWatch, recordCounts, watchedKv } from "../support/watched_kv.ts";
 
 const large = (fill: number, length = 100_000) => new Uint8Array(length).fill(fill);

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
-import { StoreError, StoreFormatError, StoreReadOnlyError } from "../../../src/errors/store_error.ts";
+import { StoreError, StoreFormatError, StoreReadOnlyError } from "@greenroom/matrix/errors";
 import { KvStore } from "../../../src/store/deno_kv/deno_kv.ts";
 import { formatKey, journalKey } from "../../../src/store/deno_kv/database.ts";
 import { storeErrorOf } from "../../../src/store/deno_kv/local_database.ts";

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertFalse, assertRejects } from "@std/assert";
 import { KvStore } from "../../../src/store/deno_kv/deno_kv.ts";
-import type { StoreKey, StoreMutation } from "../../../src/store/base/store.ts";
+import type { StoreKey, StoreMutation } from "@greenroom/matrix";
 import { PausingWatch } from "../support/pausing_watch.ts";
 import { Crash, CrashingWatch, type KvWatch, recordCounts, watchedKv } from "../support/watched_kv.ts";
 

@@ -1,6 +1,6 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
-import { StoreFormatError } from "../../../src/errors/store_error.ts";
+import { StoreFormatError } from "@greenroom/matrix/errors";
 import { keyBytes } from "../../../src/store/deno_kv/database.ts";
 import { decodeKey, encodeKey } from "../../../src/store/deno_kv/wire.ts";
 

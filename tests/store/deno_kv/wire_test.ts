@@ -1,5 +1,5 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { StoreFormatError } from "../../../src/errors/store_error.ts";
+import { StoreFormatError } from "@greenroom/matrix/errors";
 import {
   decodeRead,
   decodeWrite,

@@ -1,9 +1,9 @@
 import { assertEquals, assertFalse, assertRejects } from "@std/assert";
-import { StoreKeyError } from "../../../src/errors/store_error.ts";
-import { ValueError } from "../../../src/errors/matrix_error.ts";
+import { StoreKeyError, ValueError } from "@greenroom/matrix/errors";
+import type { StoreKey, StoreMutation } from "@greenroom/matrix";
 import { exportDevice, importDevice } from "../../../src/store/copy/copy.ts";
 import { inspectDevice, listDevices } from "../../../src/store/device/inspection.ts";
-import { encodeValue, type StoreKey, type StoreMutation } from "../../../src/store/base/store.ts";
+import { encodeValue } from "../../../src/store/base/store.ts";
 import { Lease } from "../../../src/store/device/lease.ts";
 import { MemoryStore } from "../../../src/store/base/mod.ts";
 import { SealedStore } from "../../../src/store/sealed/sealed.ts";

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { StoreError, StoreInUseError } from "../../../src/errors/store_error.ts";
-import type { StoreKey } from "../../../src/store/base/store.ts";
+import { StoreError, StoreInUseError } from "@greenroom/matrix/errors";
+import type { StoreKey } from "@greenroom/matrix";
 import { Lease, type LeaseOptions } from "../../../src/store/device/lease.ts";
 import { MemoryStore } from "../../../src/store/base/mod.ts";
 import { SealedStore } from "../../../src/store/sealed/sealed.ts";

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertInstanceOf, assertRejects } from "@std/assert";
 import { platform } from "../../../src/base/platform/mod.ts";
-import { StoreError, StoreInUseError } from "../../../src/errors/store_error.ts";
-import type { StoreKey } from "../../../src/store/base/store.ts";
+import { StoreError, StoreInUseError } from "@greenroom/matrix/errors";
+import type { StoreKey } from "@greenroom/matrix";
 import { Lease, type LeaseOptions } from "../../../src/store/device/lease.ts";
 import { MAX_LEASE } from "../../../src/store/device/lease_records.ts";
 import { MemoryStore } from "../../../src/store/base/mod.ts";

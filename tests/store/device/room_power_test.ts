@@ -1,12 +1,6 @@
 import { assert, assertEquals, assertFalse } from "@std/assert";
-import {
-  hasPower,
-  type PowerAction,
-  powerLevelOf,
-  requiredLevel,
-  type RoomPower,
-} from "../../../src/store/device/keys.ts";
-import type { JsonObject } from "../../../src/types/json.ts";
+import type { JsonObject, PowerAction } from "@greenroom/matrix/types";
+import { hasPower, powerLevelOf, requiredLevel, type RoomPower } from "../../../src/store/device/keys.ts";
 
 const CREATOR = "@creator:a";
 const OTHER = "@other:a";

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { StoreError, StoreFormatError } from "../../../src/errors/store_error.ts";
-import type { StoreEntry, StoreKey } from "../../../src/store/base/store.ts";
+import { StoreError, StoreFormatError } from "@greenroom/matrix/errors";
+import type { StoreEntry, StoreKey } from "@greenroom/matrix";
 import { Lease } from "../../../src/store/device/lease.ts";
 import { MemoryStore } from "../../../src/store/base/mod.ts";
 import {

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { StoreError } from "../../../src/errors/store_error.ts";
+import { StoreError } from "@greenroom/matrix/errors";
 import { KvStore } from "../../../src/store/deno_kv/deno_kv.ts";
 import { createPrivateFile, lockBeside, warningOfOthers } from "../../../src/store/files/files.ts";
 import { SqliteStore } from "../../../src/store/sqlite/sqlite.ts";

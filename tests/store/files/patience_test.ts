@@ -1,5 +1,5 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import type { Clock } from "../../../src/base/clock.ts";
+import type { Clock } from "@greenroom/matrix";
 import { FilePatience } from "../../../src/store/files/files.ts";
 
 /** Tries work that fails while a file is locked; its clock goes on, or is set, with each wait. */

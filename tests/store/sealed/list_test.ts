@@ -1,6 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { StoreKeyError } from "../../../src/errors/store_error.ts";
-import type { StoreKey, StoreMutation } from "../../../src/store/base/store.ts";
+import { StoreKeyError } from "@greenroom/matrix/errors";
+import type { StoreKey, StoreMutation } from "@greenroom/matrix";
 import { MemoryStore } from "../../../src/store/base/mod.ts";
 import { SealedStore } from "../../../src/store/sealed/sealed.ts";
 

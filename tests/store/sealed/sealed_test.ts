@@ -7,9 +7,8 @@ import {
   assertStringIncludes,
 } from "@std/assert";
 import fc from "fast-check";
-import { StoreFormatError, StoreKeyError } from "../../../src/errors/store_error.ts";
-import { ValueError } from "../../../src/errors/matrix_error.ts";
-import type { Store, StoreCheck, StoreKey, StoreMutation } from "../../../src/store/base/store.ts";
+import { StoreFormatError, StoreKeyError, ValueError } from "@greenroom/matrix/errors";
+import type { Store, StoreCheck, StoreKey, StoreMutation } from "@greenroom/matrix";
 import { MemoryStore } from "../../../src/store/base/mod.ts";
 import { SealedStore } from "../../../src/store/sealed/sealed.ts";
 import { assertNotSealed, sealKey } from "../../../src/store/device/schema.ts";

@@ -14,7 +14,7 @@ import {
   StoreFullError,
   StoreInUseError,
   StoreReadOnlyError,
-} from "../../../src/errors/store_error.ts";
+} from "@greenroom/matrix/errors";
 import { toStoreError } from "../../../src/store/sqlite/schema.ts";
 
 /** An error as node:sqlite makes it. */

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
-import { StoreFormatError } from "../../../src/errors/store_error.ts";
+import { StoreFormatError } from "@greenroom/matrix/errors";
 import { compareKeys } from "../support/compare_keys.ts";
 import { decodeKey, encodeKey, endOfRange } from "../../../src/store/base/mod.ts";
 

@@ -1,8 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
-import { StoreInUseError } from "../../../src/errors/store_error.ts";
-import { ValueError } from "../../../src/errors/matrix_error.ts";
-import type { StoreMutation } from "../../../src/store/base/store.ts";
+import { StoreInUseError, ValueError } from "@greenroom/matrix/errors";
+import type { StoreMutation } from "@greenroom/matrix";
 import { SqliteStore } from "../../../src/store/sqlite/sqlite.ts";
 import { TestClock } from "../../../src/testing/mod.ts";
 import { change } from "../support/spoiled_sqlite.ts";

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
-import type { StoreMutation } from "../../../src/store/base/store.ts";
+import type { StoreMutation } from "@greenroom/matrix";
 import { SqliteStore } from "../../../src/store/sqlite/sqlite.ts";
 import { contentOf } from "../support/spoiled_sqlite.ts";
 

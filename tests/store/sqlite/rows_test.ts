@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertFalse, assertRejects } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
-import { StoreError } from "../../../src/errors/store_error.ts";
-import type { StoreMutation } from "../../../src/store/base/store.ts";
+import { StoreError } from "@greenroom/matrix/errors";
+import type { StoreMutation } from "@greenroom/matrix";
 import { SqliteStore } from "../../../src/store/sqlite/sqlite.ts";
 
 const put = (part: string): StoreMutation[] => [{ type: "set", key: [part], value: 1 }];

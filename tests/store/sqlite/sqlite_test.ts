@@ -6,9 +6,9 @@ import {
   StoreFullError,
   StoreInUseError,
   StoreReadOnlyError,
-} from "../../../src/errors/store_error.ts";
-import { ValueError } from "../../../src/errors/matrix_error.ts";
-import type { StoreMutation } from "../../../src/store/base/store.ts";
+  ValueError,
+} from "@greenroom/matrix/errors";
+import type { StoreMutation } from "@greenroom/matrix";
 import { SqliteStore } from "../../../src/store/sqlite/sqlite.ts";
 import { change, contentOf } from "../support/spoiled_sqlite.ts";
 

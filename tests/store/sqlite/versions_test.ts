@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertFalse, assertRejects } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
-import { StoreFullError } from "../../../src/errors/store_error.ts";
-import type { StoreMutation } from "../../../src/store/base/store.ts";
+import { StoreFullError } from "@greenroom/matrix/errors";
+import type { StoreMutation } from "@greenroom/matrix";
 import { SqliteStore } from "../../../src/store/sqlite/sqlite.ts";
 import { BLOCK } from "../../../src/store/sqlite/rows.ts";
 import { change } from "../support/spoiled_sqlite.ts";

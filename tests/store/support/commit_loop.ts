@@ -6,7 +6,7 @@
  */
 
 import { KvStore } from "../../../src/store/deno_kv/deno_kv.ts";
-import type { StoreMutation } from "../../../src/store/base/store.ts";
+import type { StoreMutation } from "@greenroom/matrix";
 import { roundChanges } from "./commit_rounds.ts";
 
 const [path, first] = Deno.args;

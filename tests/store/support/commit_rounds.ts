@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import type { Store, StoreMutation } from "../../../src/store/base/store.ts";
+import type { Store, StoreMutation } from "@greenroom/matrix";
 
 const MANY = 1_200;
 

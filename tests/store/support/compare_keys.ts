@@ -1,4 +1,5 @@
-import { compareParts, type StoreKey } from "../../../src/store/base/store.ts";
+import type { StoreKey } from "@greenroom/matrix";
+import { compareParts } from "../../../src/store/base/store.ts";
 
 /**
  * Compares keys part by part; a key comes before those that lie below it.

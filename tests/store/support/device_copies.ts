@@ -5,10 +5,9 @@
  */
 
 import { assertEquals, assertRejects } from "@std/assert";
-import { StoreError } from "../../../src/errors/store_error.ts";
-import { ValueError } from "../../../src/errors/matrix_error.ts";
+import { StoreError, ValueError } from "@greenroom/matrix/errors";
+import type { Store, StoreCheck, StoreKey, StoreMutation } from "@greenroom/matrix";
 import { exportDevice, importDevice } from "../../../src/store/copy/copy.ts";
-import type { Store, StoreCheck, StoreKey, StoreMutation } from "../../../src/store/base/store.ts";
 import { MemoryStore } from "../../../src/store/base/mod.ts";
 import { TestClock } from "../../../src/testing/mod.ts";
 

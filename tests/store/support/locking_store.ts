@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { StoreKey, StoreLock } from "../../../src/store/base/store.ts";
+import type { StoreKey, StoreLock } from "@greenroom/matrix";
 import { MemoryStore } from "../../../src/store/base/mod.ts";
 
 interface Held {

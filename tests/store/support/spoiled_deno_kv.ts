@@ -1,5 +1,5 @@
 import { DatabaseSync } from "node:sqlite";
-import { StoreFormatError, StoreFullError, StoreReadOnlyError } from "../../../src/errors/store_error.ts";
+import { StoreFormatError, StoreFullError, StoreReadOnlyError } from "@greenroom/matrix/errors";
 import { KvStore } from "../../../src/store/deno_kv/deno_kv.ts";
 import { formatKey } from "../../../src/store/deno_kv/database.ts";
 import type { SpoilOptions } from "../../../src/testing/conformance/conformance.ts";

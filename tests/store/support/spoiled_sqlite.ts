@@ -1,5 +1,5 @@
 import { DatabaseSync } from "node:sqlite";
-import { StoreFormatError, StoreFullError, StoreReadOnlyError } from "../../../src/errors/store_error.ts";
+import { StoreFormatError, StoreFullError, StoreReadOnlyError } from "@greenroom/matrix/errors";
 import { SqliteStore } from "../../../src/store/sqlite/sqlite.ts";
 import type { SpoilOptions } from "../../../src/testing/conformance/conformance.ts";
 

@@ -9,8 +9,7 @@
  */
 
 import { assert, assertEquals } from "@std/assert";
-import type { KeySource } from "../../../../src/types/events/encryption_info.ts";
-import { type MessageEvent, SyncStream } from "../../../../src/types/events/event.ts";
+import { type KeySource, type MessageEvent, SyncStream } from "@greenroom/matrix/types";
 import { backedUp, stage } from "../../backup/stage.ts";
 import { ROOM } from "../../engine/homeserver.ts";
 import { RawDevice, RawSession } from "../../engine/raw_device.ts";

@@ -12,7 +12,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { bundleOf, isBundled } from "../../../../src/crypto/history/key_bundle.ts";
 import { readEntry, writeEntry } from "../../../../src/crypto/key_files/key_files.ts";
-import type { KeySource } from "../../../../src/types/events/encryption_info.ts";
+import type { KeySource } from "@greenroom/matrix/types";
 import { backedUp, stage } from "../../backup/stage.ts";
 import { ROOM } from "../../engine/homeserver.ts";
 import { RawDevice, RawSession } from "../../engine/raw_device.ts";

@@ -13,7 +13,7 @@
 import { assertEquals } from "@std/assert";
 import { bundleOf } from "../../../../src/crypto/history/key_bundle.ts";
 import { readEntry, writeEntry } from "../../../../src/crypto/key_files/key_files.ts";
-import type { AcceptPolicy } from "../../../../src/crypto/context/context.ts";
+import type { AcceptPolicy } from "@greenroom/matrix";
 import { aliceAndBob } from "../../engine/bot.ts";
 import { ROOM } from "../../engine/homeserver.ts";
 import { RawDevice, RawSession } from "../../engine/raw_device.ts";

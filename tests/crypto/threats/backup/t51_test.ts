@@ -8,7 +8,7 @@
 
 import { assert, assertEquals } from "@std/assert";
 import { BACKUP_ALGORITHM, newAuthData } from "../../../../src/types/identifiers.ts";
-import type { JsonObject } from "../../../../src/types/json.ts";
+import type { JsonObject } from "@greenroom/matrix/types";
 import { backedUp, NEW, stage, withSessions } from "../../backup/stage.ts";
 import { testContext } from "../../support/context.ts";
 import { FakeUser, sign, type SigningKey, signingKey } from "../../support/fake_user.ts";

@@ -7,7 +7,7 @@
  */
 
 import { assertEquals } from "@std/assert";
-import type { JsonObject } from "../../../../src/types/json.ts";
+import type { JsonObject } from "@greenroom/matrix/types";
 import { backedUp, stage, trusting } from "../../backup/stage.ts";
 import { Bot } from "../../engine/bot.ts";
 import { ROOM } from "../../engine/homeserver.ts";

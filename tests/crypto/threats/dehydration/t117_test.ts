@@ -2,7 +2,7 @@
 
 import { assert, assertEquals } from "@std/assert";
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
-import type { JsonObject } from "../../../../src/types/json.ts";
+import type { JsonObject } from "@greenroom/matrix/types";
 import { dehydrationScene } from "../../dehydration/stage.ts";
 
 /** Private keys of a device of the server's own, encrypted with a key of its own. */

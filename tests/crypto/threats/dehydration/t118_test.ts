@@ -2,9 +2,7 @@
 
 import { assertEquals, assertThrows } from "@std/assert";
 import { Vodozemac, VodozemacError } from "@greenroom/vodozemac-wasm";
-import type { ToDeviceEvent } from "../../../../src/types/events/event.ts";
-import type { UserID } from "../../../../src/types/ids.ts";
-import type { JsonObject } from "../../../../src/types/json.ts";
+import type { JsonObject, ToDeviceEvent, UserID } from "@greenroom/matrix/types";
 import { ROOM } from "../../engine/homeserver.ts";
 import { RawDevice, RawSession } from "../../engine/raw_device.ts";
 import { ME } from "../../identity/own_scene.ts";

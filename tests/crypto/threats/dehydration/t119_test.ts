@@ -1,7 +1,7 @@
 /** A server, or users, that send to a dehydrated device without end. */
 
 import { assertEquals } from "@std/assert";
-import type { UserID } from "../../../../src/types/ids.ts";
+import type { UserID } from "@greenroom/matrix/types";
 import { RawDevice, RawSession } from "../../engine/raw_device.ts";
 import { read } from "../../engine/bot.ts";
 import { dehydrationScene } from "../../dehydration/stage.ts";

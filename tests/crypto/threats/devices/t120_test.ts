@@ -12,8 +12,7 @@
 import { assertEquals } from "@std/assert";
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
 import { credentialsIn } from "../../../../src/crypto/devices/device_keys_check.ts";
-import type { DeviceKeys } from "../../../../src/types/api/device_keys.ts";
-import type { JsonObject } from "../../../../src/types/json.ts";
+import type { DeviceKeys, JsonObject } from "@greenroom/matrix/types";
 import { RawDevice } from "../../engine/raw_device.ts";
 import { ALICE, Unlisted } from "../../engine/unlisted.ts";
 import { DeviceStage } from "../../support/device_stage.ts";

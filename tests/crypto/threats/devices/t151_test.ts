@@ -9,8 +9,8 @@
  */
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { DeviceConflictError } from "../../../../src/errors/encryption_error.ts";
-import type { JsonObject } from "../../../../src/types/json.ts";
+import { DeviceConflictError } from "@greenroom/matrix/errors";
+import type { JsonObject } from "@greenroom/matrix/types";
 import { Asked, BOB, ME } from "../../engine/asked.ts";
 import { FakeUser, queryResponse } from "../../support/fake_user.ts";
 

@@ -1,7 +1,7 @@
 /** The server shows a known device with other keys, or a new one with the identity key of another. */
 
 import { assertEquals } from "@std/assert";
-import type { DeviceAlarm } from "../../../../src/types/api/device_keys.ts";
+import type { DeviceAlarm } from "@greenroom/matrix/types";
 import { DeviceStage } from "../../support/device_stage.ts";
 import { fakeDevice, FakeUser } from "../../support/fake_user.ts";
 

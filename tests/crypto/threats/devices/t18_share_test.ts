@@ -1,7 +1,7 @@
 /** A swapped identity, when a room's key is shared: nothing is sent. */
 
 import { assertEquals, assertFalse, assertRejects } from "@std/assert";
-import { IdentityChangedError } from "../../../../src/errors/encryption_error.ts";
+import { IdentityChangedError } from "@greenroom/matrix/errors";
 import { device } from "../../sharing/fakes.ts";
 import { BOB } from "../../sharing/room.ts";
 import { Stage } from "../../sharing/stage.ts";

@@ -1,8 +1,7 @@
 /** An own identity that is not verified, which the server may have made: it verifies nothing. */
 
 import { assertEquals } from "@std/assert";
-import type { UserID } from "../../../../src/types/ids.ts";
-import type { JsonObject } from "../../../../src/types/json.ts";
+import type { JsonObject, UserID } from "@greenroom/matrix/types";
 import { ENCRYPTION, EngineServer, ROOM } from "../../engine/homeserver.ts";
 import { Bot } from "../../engine/bot.ts";
 import { DeviceStage } from "../../support/device_stage.ts";

@@ -1,7 +1,7 @@
 /** Malformed cross-signing keys: of another use, unsigned, two in one, another user's. */
 
 import { assert, assertEquals } from "@std/assert";
-import type { JsonObject } from "../../../../src/types/json.ts";
+import type { JsonObject } from "@greenroom/matrix/types";
 import { DeviceStage } from "../../support/device_stage.ts";
 import { FakeUser, queryResponse, sign, signingKey } from "../../support/fake_user.ts";
 

@@ -1,7 +1,7 @@
 /** Names that mean something to JavaScript, like `__proto__` (CVE-2022-36059, CVE-2023-28427). */
 
 import { assert, assertEquals } from "@std/assert";
-import type { JsonObject } from "../../../../src/types/json.ts";
+import type { JsonObject } from "@greenroom/matrix/types";
 import { DeviceStage } from "../../support/device_stage.ts";
 import { FakeUser, queryResponse } from "../../support/fake_user.ts";
 

@@ -1,7 +1,7 @@
 /** JSON that reads otherwise when it is signed than when it is used. */
 
 import { assertEquals } from "@std/assert";
-import type { JsonObject } from "../../../../src/types/json.ts";
+import type { JsonObject } from "@greenroom/matrix/types";
 import { testContext } from "../../support/context.ts";
 import { DeviceStage } from "../../support/device_stage.ts";
 import { FakeUser, queryResponse } from "../../support/fake_user.ts";

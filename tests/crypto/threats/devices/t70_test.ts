@@ -12,13 +12,12 @@
  */
 
 import { assertEquals, assertRejects } from "@std/assert";
-import { ValueError } from "../../../../src/errors/matrix_error.ts";
-import { SyncStream } from "../../../../src/types/events/event.ts";
+import { ValueError } from "@greenroom/matrix/errors";
+import { type LocalTrust, SyncStream } from "@greenroom/matrix/types";
 import { Bot } from "../../engine/bot.ts";
 import { EngineServer, ROOM } from "../../engine/homeserver.ts";
 import { RawDevice, RawSession } from "../../engine/raw_device.ts";
 import { FakeUser } from "../../support/fake_user.ts";
-import type { LocalTrust } from "../../../../src/crypto/devices/device_keys_check.ts";
 
 const CAROL = "@carol:example.org";
 const DAY = 24 * 60 * 60 * 1_000;

@@ -13,7 +13,7 @@
 
 import { assert, assertEquals } from "@std/assert";
 import type { CryptoPolicy } from "../../../../src/crypto/context/context.ts";
-import type { UserID } from "../../../../src/types/ids.ts";
+import type { UserID } from "@greenroom/matrix/types";
 import { Bot, silent } from "../../engine/bot.ts";
 import { EngineServer, ROOM } from "../../engine/homeserver.ts";
 import { RawDevice, RawSession } from "../../engine/raw_device.ts";

@@ -10,7 +10,7 @@
  */
 
 import { assert, assertEquals } from "@std/assert";
-import type { UserID } from "../../../../src/types/ids.ts";
+import type { UserID } from "@greenroom/matrix/types";
 import { aliceAndBob } from "../../engine/bot.ts";
 import { FakeUser } from "../../support/fake_user.ts";
 

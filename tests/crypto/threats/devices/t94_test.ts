@@ -10,7 +10,7 @@
  */
 
 import { assertEquals } from "@std/assert";
-import type { UserID } from "../../../../src/types/ids.ts";
+import type { UserID } from "@greenroom/matrix/types";
 import { DeviceStage } from "../../support/device_stage.ts";
 import { FakeUser, queryResponse, type SigningKey, signingKey } from "../../support/fake_user.ts";
 

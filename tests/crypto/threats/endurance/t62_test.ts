@@ -14,7 +14,7 @@ import fc from "fast-check";
 import { KvStore } from "@greenroom/matrix/store/kv";
 import type { StoreKey } from "@greenroom/matrix";
 import { StoreKeys } from "../../../../src/store/device/keys.ts";
-import type { RoomID } from "../../../../src/types/ids.ts";
+import type { RoomID } from "@greenroom/matrix/types";
 import { STORES } from "../victim.ts";
 
 const PREFIX = ["@bot:example.org", "DEVICE"];

@@ -9,8 +9,7 @@
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { MemoryStore, type Store, type StoreMutation } from "@greenroom/matrix";
-import { StoreError } from "../../../../src/errors/store_error.ts";
-import { ValueError } from "../../../../src/errors/matrix_error.ts";
+import { StoreError, ValueError } from "@greenroom/matrix/errors";
 import { type SyncBody, victim } from "../victim.ts";
 
 type Refusal = (mutations: readonly StoreMutation[]) => Error | undefined;

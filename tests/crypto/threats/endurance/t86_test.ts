@@ -8,8 +8,8 @@
  */
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import type { Logger } from "../../../../src/base/log.ts";
-import type { MessageEvent } from "../../../../src/types/events/event.ts";
+import type { Logger } from "@greenroom/matrix";
+import type { MessageEvent } from "@greenroom/matrix/types";
 import { aliceAndBob } from "../../engine/bot.ts";
 
 /** An event that makes its reader fail. */

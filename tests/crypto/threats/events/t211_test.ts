@@ -11,7 +11,8 @@
 
 import { assertEquals } from "@std/assert";
 import { MemoryStore, type Store } from "@greenroom/matrix";
-import { isJsonObject, type JsonObject } from "../../../../src/types/json.ts";
+import type { JsonObject } from "@greenroom/matrix/types";
+import { isJsonObject } from "../../../../src/types/json.ts";
 import { isLocal } from "../../../../src/store/device/mod.ts";
 import { begin, ENCRYPTED, twoInARoom } from "../../../client/support/encrypted_room.ts";
 import { type ClientStage, clientStage, heard } from "../../../client/support/stage.ts";

@@ -1,7 +1,7 @@
 /** The server adds members who were not invited. */
 
 import { assert, assertEquals } from "@std/assert";
-import type { UserID } from "../../../../src/types/ids.ts";
+import type { UserID } from "@greenroom/matrix/types";
 import { device } from "../../sharing/fakes.ts";
 import { ALICE, BOB, memberEvent } from "../../sharing/room.ts";
 import { Stage, unknown } from "../../sharing/stage.ts";

@@ -2,12 +2,11 @@
 
 import { assert, assertEquals } from "@std/assert";
 import { type Client, encryptionOf } from "@greenroom/matrix";
-import type { MatrixEvent, MessageEvent } from "@greenroom/matrix/types";
+import type { MatrixEvent, MessageEvent, MessagesResponse } from "@greenroom/matrix/types";
 import { begin, twoInARoom } from "../../../client/support/encrypted_room.ts";
 import { type ClientStage, clientStage, heard } from "../../../client/support/stage.ts";
 import { fillGap } from "../../../../src/actors/syncer/gap_filler.ts";
 import { takeApart } from "../../../../src/actors/syncer/sync_parts.ts";
-import type { MessagesResponse } from "../../../../src/types/events/room_records.ts";
 import { isJsonObject } from "../../../../src/types/json.ts";
 import { joined, message, OWN, timeline } from "../../../actors/support/events.ts";
 import { recordingLogger } from "../../../actors/kernel/support.ts";

@@ -3,7 +3,7 @@
  */
 
 import { assertEquals } from "@std/assert";
-import type { MessageEvent } from "../../../../src/types/events/event.ts";
+import type { MessageEvent } from "@greenroom/matrix/types";
 import { knownSender, read, Receiver } from "../../megolm/support.ts";
 
 /** The event with another relation in clear. */

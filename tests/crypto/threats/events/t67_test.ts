@@ -11,15 +11,13 @@
 
 import { assert, assertEquals, assertFalse } from "@std/assert";
 import { type Client, type ClientOptions, encryptionOf } from "@greenroom/matrix";
-import { type MatrixEvent, SyncStream } from "@greenroom/matrix/types";
+import { type JsonObject, type MatrixEvent, type MessageEvent, SyncStream } from "@greenroom/matrix/types";
 import { member, message, state, timeline } from "../../../actors/support/events.ts";
 import { twoInARoom } from "../../../client/support/encrypted_room.ts";
 import { clientStage } from "../../../client/support/stage.ts";
 import { InProcessHost } from "../../../operations/support/in_process.ts";
 import { Scene, withFetch } from "../../../operations/support/scene.ts";
 import { operations } from "../../../operations/suite.ts";
-import type { MessageEvent } from "../../../../src/types/events/event.ts";
-import type { JsonObject } from "../../../../src/types/json.ts";
 import { eventsIn, NOWHERE, POISON, poison, poisoned } from "../poison.ts";
 
 const ALL = Object.values(SyncStream).reduce((all, flag) => all | flag, 0);

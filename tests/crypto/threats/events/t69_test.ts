@@ -12,9 +12,8 @@
  */
 
 import { assertEquals } from "@std/assert";
-import { encryptionOf } from "@greenroom/matrix";
+import { type AcceptPolicy, encryptionOf } from "@greenroom/matrix";
 import type { MatrixEvent } from "@greenroom/matrix/types";
-import type { AcceptPolicy } from "../../../../src/crypto/context/context.ts";
 import { joined } from "../../../actors/support/events.ts";
 import { syncerStage } from "../../../actors/support/syncer_stage.ts";
 import { recordingLogger } from "../../../actors/kernel/support.ts";

@@ -17,7 +17,7 @@ import { type Client, MemoryStore } from "@greenroom/matrix";
 import { begin } from "../../../client/support/encrypted_room.ts";
 import { message } from "../../../actors/support/events.ts";
 import { type ClientStage, clientStage, heard } from "../../../client/support/stage.ts";
-import type { JsonObject } from "../../../../src/types/json.ts";
+import type { JsonObject } from "@greenroom/matrix/types";
 import { knownSender, Receiver } from "../../megolm/support.ts";
 import { EVERYBODY } from "../../../support/everybody.ts";
 

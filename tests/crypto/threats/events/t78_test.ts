@@ -13,7 +13,7 @@
 
 import { assertEquals } from "@std/assert";
 import { encryptionOf } from "@greenroom/matrix";
-import type { MessageEvent } from "../../../../src/types/events/event.ts";
+import type { MessageEvent } from "@greenroom/matrix/types";
 import { begin, twoInARoom } from "../../../client/support/encrypted_room.ts";
 import { clientStage } from "../../../client/support/stage.ts";
 import { knownSender, read, Receiver } from "../../megolm/support.ts";

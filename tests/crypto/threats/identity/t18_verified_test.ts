@@ -2,8 +2,7 @@
 
 import { assertEquals, assertRejects } from "@std/assert";
 import { withdrawnIdentity } from "../../../../src/crypto/devices/user_identity.ts";
-import { IdentityChangedError } from "../../../../src/errors/encryption_error.ts";
-import { ValueError } from "../../../../src/errors/matrix_error.ts";
+import { IdentityChangedError, ValueError } from "@greenroom/matrix/errors";
 import { DeviceStage } from "../../support/device_stage.ts";
 import { FakeUser } from "../../support/fake_user.ts";
 

@@ -1,7 +1,7 @@
 /** A malformed user-signing key: it verifies nobody. */
 
 import { assertEquals } from "@std/assert";
-import type { JsonObject } from "../../../../src/types/json.ts";
+import type { JsonObject } from "@greenroom/matrix/types";
 import { DeviceStage } from "../../support/device_stage.ts";
 import { FakeUser, queryResponse, sign, signingKey } from "../../support/fake_user.ts";
 

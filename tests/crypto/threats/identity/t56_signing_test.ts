@@ -1,7 +1,7 @@
 /** The server shows a user's identity with more than was compared, so that it is signed as well. */
 
 import { assertEquals } from "@std/assert";
-import type { JsonObject } from "../../../../src/types/json.ts";
+import type { JsonObject } from "@greenroom/matrix/types";
 import { ALICE, masterOf, signingScene } from "../../identity/signing_scene.ts";
 import { sign, signingKey } from "../../support/fake_user.ts";
 

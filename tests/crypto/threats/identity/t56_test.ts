@@ -2,7 +2,7 @@
 
 import { assert, assertEquals } from "@std/assert";
 import type { EngineRequest } from "../../../../src/crypto/engine/engine_parts.ts";
-import type { DeviceKeys } from "../../../../src/types/api/device_keys.ts";
+import type { DeviceKeys } from "@greenroom/matrix/types";
 import { ME, ownScene } from "../../identity/own_scene.ts";
 
 Deno.test("T56: what is signed and uploaded is the own device as it was published, whatever the server shows of it", async () => {

@@ -1,7 +1,7 @@
 /** Device keys inside of a message that are not the sender's (CVE-2026-45056). */
 
 import { assert, assertEquals } from "@std/assert";
-import type { DeviceKeys } from "../../../../src/types/api/device_keys.ts";
+import type { DeviceKeys } from "@greenroom/matrix/types";
 import { aliceAndBob, Peer } from "../../olm/peers.ts";
 import { forge } from "../forged_payload.ts";
 

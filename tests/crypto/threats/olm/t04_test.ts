@@ -1,7 +1,7 @@
 /** A device publishes the identity key of another. */
 
 import { assertEquals } from "@std/assert";
-import type { DeviceKeys } from "../../../../src/types/api/device_keys.ts";
+import type { DeviceKeys } from "@greenroom/matrix/types";
 import { aliceAndBob, Peer } from "../../olm/peers.ts";
 import { forge } from "../forged_payload.ts";
 

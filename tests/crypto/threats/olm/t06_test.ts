@@ -1,7 +1,7 @@
 /** Replays of pre-key messages, which a fallback key would accept again. */
 
 import { assert, assertEquals } from "@std/assert";
-import type { ToDeviceEvent } from "../../../../src/types/events/event.ts";
+import type { ToDeviceEvent } from "@greenroom/matrix/types";
 import { MemoryStore } from "../../../../src/store/base/mod.ts";
 import { aliceAndBob, ciphertextOf, type Peer, withCiphertext } from "../../olm/peers.ts";
 

@@ -1,7 +1,7 @@
 /** One-time keys that the server has made up. */
 
 import { assertEquals } from "@std/assert";
-import type { JsonObject } from "../../../../src/types/json.ts";
+import type { JsonObject } from "@greenroom/matrix/types";
 import { aliceAndBob, Peer } from "../../olm/peers.ts";
 
 type Answer = { one_time_keys: Record<string, Record<string, Record<string, JsonObject>>> };

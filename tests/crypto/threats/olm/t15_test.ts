@@ -2,7 +2,7 @@
 
 import { assertEquals } from "@std/assert";
 import { classifyToDevice } from "../../../../src/crypto/engine/receive_sync.ts";
-import type { ToDeviceEvent } from "../../../../src/types/events/event.ts";
+import type { ToDeviceEvent } from "@greenroom/matrix/types";
 import { aliceAndBob, ciphertextOf, Peer } from "../../olm/peers.ts";
 
 Deno.test("T15: ciphertext for another device is ignored", async () => {

@@ -2,8 +2,7 @@
 
 import { assert, assertEquals } from "@std/assert";
 import { BACKUP_ALGORITHM } from "../../../../src/types/identifiers.ts";
-import { SyncStream, type ToDeviceEvent } from "../../../../src/types/events/event.ts";
-import type { UserID } from "../../../../src/types/ids.ts";
+import { SyncStream, type ToDeviceEvent, type UserID } from "@greenroom/matrix/types";
 import { RawDevice } from "../../engine/raw_device.ts";
 import { backedUp, BackupServer, withSessions } from "../../backup/stage.ts";
 import { testContext } from "../../support/context.ts";

@@ -2,10 +2,9 @@
 
 import { assert, assertEquals, assertFalse } from "@std/assert";
 import { publicBackupKey } from "../../../../src/crypto/backup/session_data.ts";
-import { SyncStream } from "../../../../src/types/events/event.ts";
+import { type JsonObject, SyncStream } from "@greenroom/matrix/types";
 import { RawDevice } from "../../engine/raw_device.ts";
 import { backedUp, BackupServer, withSessions } from "../../backup/stage.ts";
-import type { JsonObject } from "../../../../src/types/json.ts";
 import { ME, type OwnScene, ownScene } from "../../identity/own_scene.ts";
 import { testContext } from "../../support/context.ts";
 

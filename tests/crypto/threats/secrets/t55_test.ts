@@ -6,11 +6,9 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { mediaAPI } from "../../../../src/api/media/media.ts";
 import { attachmentCipher } from "../../../../src/crypto/attachments/attachments.ts";
-import { AttachmentError } from "../../../../src/errors/encryption_error.ts";
-import { ValueError } from "../../../../src/errors/matrix_error.ts";
-import type { EncryptedFile } from "../../../../src/types/content/file_info.ts";
+import { AttachmentError, ValueError } from "@greenroom/matrix/errors";
+import type { ContentURI, EncryptedFile } from "@greenroom/matrix/types";
 import { parseContentUri } from "../../../../src/types/identifiers.ts";
-import type { ContentURI } from "../../../../src/types/ids.ts";
 import { seal } from "../../../support/attachments.ts";
 import { FILE, PIC, text, VERSIONS } from "../../../support/media.ts";
 import { scripted } from "../../../support/scripted_fetch.ts";

@@ -6,7 +6,7 @@
  */
 
 import { assertEquals } from "@std/assert";
-import type { CryptoDevice } from "../../../../src/crypto/devices/user_record.ts";
+import type { CryptoDevice } from "@greenroom/matrix/types";
 import type { ImportedRoomKey } from "../../../../src/crypto/megolm/room_key.ts";
 import { encryptionOf } from "../../../../src/types/events/encryption_info.ts";
 import { ALICE, MALLORY, ME, newDevice, read, Receiver, ROOM, Sender, told } from "../../megolm/support.ts";

@@ -1,7 +1,7 @@
 /** A ciphertext that is shown again, as another event or in another room. */
 
 import { assertEquals } from "@std/assert";
-import type { EventID, RoomID } from "../../../../src/types/ids.ts";
+import type { EventID, RoomID } from "@greenroom/matrix/types";
 import { knownSender, MALLORY, newDevice, Receiver, Sender, told } from "../../megolm/support.ts";
 
 Deno.test("T31: a ciphertext that comes again as another event is refused, and the same event is not", async () => {

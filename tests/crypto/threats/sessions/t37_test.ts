@@ -2,7 +2,7 @@
 
 import { assertEquals } from "@std/assert";
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
-import type { ToDeviceEvent } from "../../../../src/types/events/event.ts";
+import type { ToDeviceEvent } from "@greenroom/matrix/types";
 import { aliceAndBob, Bot } from "../../engine/bot.ts";
 import { RawDevice } from "../../engine/raw_device.ts";
 

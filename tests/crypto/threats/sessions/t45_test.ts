@@ -1,7 +1,7 @@
 /** A forged notice that a key is withheld. */
 
 import { assertEquals } from "@std/assert";
-import type { JsonObject } from "../../../../src/types/json.ts";
+import type { JsonObject } from "@greenroom/matrix/types";
 import {
   ALICE,
   knownSender,

@@ -9,9 +9,8 @@
  */
 
 import { assertEquals } from "@std/assert";
-import type { DeviceTrust } from "../../../../src/crypto/devices/user_record.ts";
+import type { DeviceTrust, UserID } from "@greenroom/matrix/types";
 import { encryptionOf } from "../../../../src/types/events/encryption_info.ts";
-import type { UserID } from "../../../../src/types/ids.ts";
 import { ALICE, MALLORY, newDevice, read, Receiver, ROOM, Sender, told } from "../../megolm/support.ts";
 
 /** A device that sends another's key as an own one. */

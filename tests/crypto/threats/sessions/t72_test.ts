@@ -7,8 +7,7 @@
  */
 
 import { assert, assertEquals } from "@std/assert";
-import type { MessageEvent } from "../../../../src/types/events/event.ts";
-import type { EventID } from "../../../../src/types/ids.ts";
+import type { EventID, MessageEvent } from "@greenroom/matrix/types";
 import { aliceAndBob } from "../../engine/bot.ts";
 import { ROOM } from "../../engine/homeserver.ts";
 import { RawDevice, RawSession } from "../../engine/raw_device.ts";

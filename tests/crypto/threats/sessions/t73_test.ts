@@ -12,8 +12,8 @@ import { aliceAndBob } from "../../engine/bot.ts";
 import { ROOM } from "../../engine/homeserver.ts";
 import { RawDevice, RawSession } from "../../engine/raw_device.ts";
 import { ALICE, MALLORY, newDevice, read, Receiver, Sender, told } from "../../megolm/support.ts";
-import { encryptionOf, type KeySource } from "../../../../src/types/events/encryption_info.ts";
-import type { CryptoDevice } from "../../../../src/crypto/devices/user_record.ts";
+import type { CryptoDevice, KeySource } from "@greenroom/matrix/types";
+import { encryptionOf } from "../../../../src/types/events/encryption_info.ts";
 
 async function imported(
   receiver: Receiver,

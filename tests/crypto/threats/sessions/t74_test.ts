@@ -8,7 +8,7 @@
  */
 
 import { assert, assertEquals } from "@std/assert";
-import type { DeviceTrust } from "../../../../src/crypto/devices/user_record.ts";
+import type { DeviceTrust } from "@greenroom/matrix/types";
 import { ALICE, MALLORY, newDevice, Receiver, ROOM, Sender, told } from "../../megolm/support.ts";
 
 async function claimed(...trusts: [mallory: DeviceTrust, alice: DeviceTrust]) {

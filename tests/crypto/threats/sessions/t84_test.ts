@@ -13,10 +13,10 @@
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import { aliceAndBob, type Bot } from "../../engine/bot.ts";
 import { ROOM } from "../../engine/homeserver.ts";
-import type { StoreEntry, StoreKey, StoreMutation } from "../../../../src/store/base/store.ts";
+import type { StoreEntry, StoreKey, StoreMutation } from "@greenroom/matrix";
+import type { MessageEvent } from "@greenroom/matrix/types";
 import { MemoryStore } from "../../../../src/store/base/mod.ts";
 import { SealedStore } from "../../../../src/store/sealed/sealed.ts";
-import type { MessageEvent } from "../../../../src/types/events/event.ts";
 
 const RATCHET: StoreKey = ["crypto", "outbound_session", ROOM];
 const GENERATION: StoreKey = ["crypto", "olm-generation"];

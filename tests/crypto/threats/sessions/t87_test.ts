@@ -14,8 +14,7 @@
  */
 
 import { assert, assertEquals } from "@std/assert";
-import type { UserID } from "../../../../src/types/ids.ts";
-import type { MessageEvent } from "../../../../src/types/events/event.ts";
+import type { MessageEvent, UserID } from "@greenroom/matrix/types";
 import { TestClock } from "../../../../src/testing/mod.ts";
 import { Asker, forwarded } from "../../requests/asker.ts";
 import { ALICE, knownSender, MALLORY, newDevice, ROOM, Sender } from "../../megolm/support.ts";

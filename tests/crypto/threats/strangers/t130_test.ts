@@ -13,8 +13,7 @@ import { assertEquals } from "@std/assert";
 import { Client } from "@greenroom/matrix";
 import type { Bot, BotOptions } from "@greenroom/matrix/bot";
 import type { BotTester } from "@greenroom/matrix/testing";
-import type { RoomID } from "@greenroom/matrix/types";
-import type { JsonObject } from "../../../../src/types/json.ts";
+import type { JsonObject, RoomID } from "@greenroom/matrix/types";
 import { trying } from "../../../bot/support.ts";
 import { clientStage } from "../../../client/support/stage.ts";
 

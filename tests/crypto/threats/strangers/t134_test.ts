@@ -14,7 +14,7 @@ import { ValueError } from "@greenroom/matrix";
 import { Bot, type BotOptions } from "@greenroom/matrix/bot";
 import type { BotTester } from "@greenroom/matrix/testing";
 import { InviteLimiter } from "../../../../src/bot/policy/policy.ts";
-import type { JsonObject } from "../../../../src/types/json.ts";
+import type { JsonObject } from "@greenroom/matrix/types";
 import { trying } from "../../../bot/support.ts";
 
 const HOUR = 3_600_000;

@@ -2,7 +2,7 @@
 
 import { assertEquals } from "@std/assert";
 import type { VerificationEvent } from "../../../../src/types/content/encryption_content.ts";
-import type { RoomID, UserID } from "../../../../src/types/ids.ts";
+import type { RoomID, UserID } from "@greenroom/matrix/types";
 import { ME } from "../../identity/own_scene.ts";
 import { EngineScene } from "../../verification/engine_scene.ts";
 
