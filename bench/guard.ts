@@ -1,5 +1,5 @@
 /**
- * Whether anything has become slower: `deno task bench:guard [--baseline=COMMIT] [--rounds=3]`.
+ * Whether anything has become slower: `deno task bench:guard [--baseline=COMMIT] [--rounds=3] [--rows=TEXT]`.
  *
  * Our own contestants of `bench:peers`, by the files of the baseline and by those that are here,
  * take turns in one run; what counts is the median of the ratios of neighbouring turns. A row that
@@ -7,18 +7,21 @@
  * functions that lost most are shown. The exit code is 1 if a row is slower.
  *
  * Processor time decides, as that is what a busy machine leaves alone; on the clock a row may lose
- * more.
+ * more. The limit of `bench:peers` plays along: many small losses, with a baseline that moves, show
+ * in what a row takes of that.
+ *
+ * With `--rows` only the rows are measured whose names have a text.
  *
  * @module
  */
 
 import { ROOT } from "../tools/process.ts";
-import { BASELINE } from "./guard/baseline.ts";
+import { BASELINE, LIMITS } from "./guard/baseline.ts";
 import { Checkout } from "./guard/checkout.ts";
 import { profileTable } from "./guard/profile.ts";
 import { bundle } from "./peers/bundle_sizes.ts";
-import { type Entrant, greenroom } from "./peers/entrants.ts";
-import type { PlanName } from "./peers/inputs/plan.ts";
+import { type Entrant, greenroom, limit } from "./peers/entrants.ts";
+import type { JobName, PlanName } from "./peers/inputs/plan.ts";
 import { type Figure, playersOf, playRounds, type Standing, times } from "./peers/rounds.ts";
 import { type Idle, measureIdle, measureStarts } from "./peers/start_and_idle.ts";
 import { Stub } from "./peers/stub/stub_process.ts";
@@ -26,11 +29,14 @@ import { number } from "./support/markdown.ts";
 import { medianRatio } from "./support/statistics.ts";
 
 const ROUNDS = Number(Deno.args.find((arg) => arg.startsWith("--rounds="))?.slice(9) ?? 3);
+const WANTED = Deno.args.find((arg) => arg.startsWith("--rows="))?.slice(7) ?? "";
 const COMMIT = Deno.args.find((arg) => arg.startsWith("--baseline="))?.slice(11) ?? BASELINE;
 /** A young generation so large that no job pays for what the one before it has left behind. */
 const LARGE_YOUNG = ",--min-semi-space-size=64,--semi-space-growth-factor=1";
 /** What a row may be, × the baseline. */
 const MOST = { cpu: 1.1, wall: 1.3, memory: 1.1, bytes: 1.02 } as const;
+/** The plans, and how their contestants are called. */
+const FLAGS: Partial<Record<PlanName, readonly string[]>> = { play: [], crypt: ["--encrypted=yes"] };
 const STARTS = 5;
 const CLIENTS = 50;
 
@@ -41,22 +47,38 @@ type Pair = readonly [before: Entrant, now: Entrant];
 interface Row {
   readonly name: string;
   readonly ratios: Partial<Record<keyof typeof MOST, number>>;
+  /** Processor time, × the limit. */
+  readonly limit?: number;
 }
 
-function isSlower({ ratios }: Row): boolean {
-  return Object.entries(ratios).some(([figure, ratio]) => ratio > MOST[figure as keyof typeof MOST]);
+function isSlower({ name, ratios, limit = 0 }: Row): boolean {
+  return limit > (LIMITS[name] ?? Infinity) ||
+    Object.entries(ratios).some(([figure, ratio]) => ratio > MOST[figure as keyof typeof MOST]);
+}
+
+function isWanted({ name }: Pick<Row, "name">): boolean {
+  return name.includes(WANTED);
+}
+
+function nameOf({ name }: Entrant, plan: PlanName, job: JobName): string {
+  return `${name}${plan === "crypt" ? ", encrypted" : ""}: ${job}`;
 }
 
 /** All jobs of a contestant. */
-async function jobRows(stub: Stub, plan: PlanName, pair: Pair, rounds: number): Promise<Row[]> {
-  const players = await playersOf(stub, plan, pair);
-  const [before, now] = await playRounds({ stub, players, rounds }, () => {}) as [Standing, Standing];
-  const ratio = (job: { name: Parameters<typeof times>[2]["job"] }, figure: Figure) =>
-    times(now, before, { job: job.name, figure });
-  return (await stub.jobs(plan)).map((job) => ({
-    name: `${pair[1].name}${plan === "crypt" ? ", encrypted" : ""}: ${job.name}`,
-    ratios: { cpu: ratio(job, "cpu"), wall: ratio(job, "wall") },
-  }));
+async function jobRows(stub: Stub, plan: PlanName, [before, now]: Pair, rounds: number): Promise<Row[]> {
+  const players = await playersOf(stub, plan, [withLargeYoung(limit(...FLAGS[plan] ?? [])), before, now]);
+  const [bare, old, current] = await playRounds({ stub, players, rounds }, () => {}) as Standing[];
+  if (bare === undefined || old === undefined || current === undefined) return [];
+  const ratio = (job: JobName, figure: Figure, base: Standing) => times(current, base, { job, figure });
+  return (await stub.jobs(plan)).map(({ name: job }) => ({
+    name: nameOf(now, plan, job),
+    ratios: { cpu: ratio(job, "cpu", old), wall: ratio(job, "wall", old) },
+    limit: ratio(job, "cpu", bare),
+  })).filter(isWanted);
+}
+
+function withLargeYoung({ args, ...rest }: Entrant): Entrant {
+  return { ...rest, args: args.map((arg) => arg.startsWith("--v8-flags=") ? arg + LARGE_YOUNG : arg) };
 }
 
 /** Processor time of a start, and memory of a client that waits. */
@@ -84,8 +106,9 @@ async function bundleRow(baseline: Checkout): Promise<Row> {
   }
 }
 
-function say({ name, ratios }: Row): void {
+function say({ name, ratios, limit }: Row): void {
   const figures = Object.entries(ratios).map(([figure, ratio]) => `${figure} ${number(ratio)}`);
+  if (limit !== undefined) figures.push(`${number(limit)} × the limit, at most ${LIMITS[name]}`);
   console.log(`${name.padEnd(46)} ${figures.join(", ")}`);
 }
 
@@ -113,22 +136,25 @@ async function main(): Promise<boolean> {
   await using stub = await Stub.start([]);
   console.log(`× ${COMMIT.slice(0, 8)}: more is slower, or larger`);
   const pair = (entrant: Entrant): Pair => [baseline.entrant(entrant), entrant];
-  const jobPair = ({ args, ...rest }: Entrant): Pair =>
-    pair({ ...rest, args: args.map((arg) => arg.startsWith("--v8-flags=") ? arg + LARGE_YOUNG : arg) });
+  const jobPair = (entrant: Entrant): Pair => pair(withLargeYoung(entrant));
   const slower: Row[] = [];
-  for (const [plan, ...flags] of [["play"], ["crypt", "--encrypted=yes"]] as [PlanName, ...string[]][]) {
+  for (const [plan, flags] of Object.entries(FLAGS) as [PlanName, string[]][]) {
+    const jobs = await stub.jobs(plan);
     for (const entrant of greenroom(...flags).slice(0, 2)) {
+      if (!jobs.some((job) => isWanted({ name: nameOf(entrant, plan, job.name) }))) continue;
       const rows = await slowerRows((times) => jobRows(stub, plan, jobPair(entrant), times * ROUNDS));
       if (rows.length > 0) console.log(await profileTable(stub.url, jobPair(entrant)));
       slower.push(...rows);
     }
   }
-  for (const entrant of greenroom().slice(0, 1)) {
-    slower.push(...await slowerRows((times) => quietRows(stub, pair(entrant), times * STARTS)));
+  if (WANTED === "") {
+    for (const entrant of greenroom().slice(0, 1)) {
+      slower.push(...await slowerRows((times) => quietRows(stub, pair(entrant), times * STARTS)));
+    }
+    const bundle = await bundleRow(baseline);
+    say(bundle);
+    if (isSlower(bundle)) slower.push(bundle);
   }
-  const bundle = await bundleRow(baseline);
-  say(bundle);
-  if (isSlower(bundle)) slower.push(bundle);
   if (slower.length > 0) console.log(`slower: ${slower.map(({ name }) => name).join("; ")}`);
   return slower.length === 0;
 }
