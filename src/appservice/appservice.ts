@@ -247,7 +247,7 @@ export class Appservice {
 
   /**
    * Asks the homeserver to ping {@linkcode Appservice.fetch}: see
-   * [Pings](https://spec.matrix.org/v1.16/application-service-api/#pinging).
+   * [Pings](https://spec.matrix.org/v1.19/application-service-api/#pinging).
    *
    * @returns How long the ping took, in milliseconds; undefined if the homeserver does not know
    *   pings.

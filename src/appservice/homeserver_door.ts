@@ -2,7 +2,7 @@
  * The door for the homeserver: the application-service API. Transactions are kept in order, as far as the
  * homeserver lets it: what comes in place of another is refused, so that it is sent again after that one.
  *
- * @see {@link https://spec.matrix.org/v1.16/application-service-api/ | Application service API}
+ * @see {@link https://spec.matrix.org/v1.19/application-service-api/ | Application service API}
  * @module
  */
 

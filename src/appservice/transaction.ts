@@ -3,7 +3,7 @@
  * response.
  *
  * @see
- * {@link https://spec.matrix.org/v1.16/application-service-api/#pushing-events | Pushing events}
+ * {@link https://spec.matrix.org/v1.19/application-service-api/#pushing-events | Pushing events}
  * @module
  */
 

@@ -141,7 +141,7 @@ export class Client {
    * @param options How the requests are made.
    * @returns The homeserver's address, for `baseUrl`; undefined if the domain does not say (404).
    * @throws {WellKnownError} If the domain can't be asked, or what it says can't be used.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#server-discovery | Server discovery}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#server-discovery | Server discovery}
    *
    * @example
    * ```ts
@@ -610,7 +610,7 @@ export interface Client
    *   {@linkcode MissingPermissionError}, or a {@linkcode HomeserverAddressError}. Handlers of
    *   `SYNC_STOPPED` receive the same reason.
    * @throws {ClientEndedError} If the client was closed, or has failed, before.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#syncing | Syncing}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#syncing | Syncing}
    *
    * @example A bot that answers
    * ```ts ignore
@@ -989,7 +989,7 @@ export interface Client
    * @param options Which members, at which point, and request options.
    * @returns The latest member event of each user.
    * @throws {ForbiddenError} If the caller is not, and was not, in the room.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3roomsroomidmembers | GET /rooms/{roomId}/members}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv3roomsroomidmembers | GET /rooms/{roomId}/members}
    * @example
    * ```ts ignore
    * import { Client } from "@greenroom/matrix";
@@ -1016,7 +1016,7 @@ export interface Client
    * @param options Request options.
    * @returns Display name and avatar of each joined user.
    * @throws {ForbiddenError} If the caller is not in the room.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3roomsroomidjoined_members | GET /rooms/{roomId}/joined_members}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv3roomsroomidjoined_members | GET /rooms/{roomId}/joined_members}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -1037,7 +1037,7 @@ export interface Client
    * @returns The latest event of each type and state key, with contents as they were sent; as they
    *   were when the user left, if so.
    * @throws {ForbiddenError} If the caller is not, and was not, in the room.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3roomsroomidstate | GET /rooms/{roomId}/state}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv3roomsroomidstate | GET /rooms/{roomId}/state}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -1067,7 +1067,7 @@ export interface Client
    *   give it.
    * @throws {ValueError} If the type is empty or not of state, or the state key can't be part of a
    *   path (`.` and `..`).
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3roomsroomidstateeventtypestatekey | GET /rooms/{roomId}/state/{eventType}/{stateKey}}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv3roomsroomidstateeventtypestatekey | GET /rooms/{roomId}/state/{eventType}/{stateKey}}
    * @example
    * ```ts ignore
    * import { Client } from "@greenroom/matrix";
@@ -1102,7 +1102,7 @@ export interface Client
    * @throws {ForbiddenError} If the caller lacks the power.
    * @throws {ValueError} If the type is empty or not of state, the content is refused, or the state
    * key can't be part of a path (`.` and `..`).
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#put_matrixclientv3roomsroomidstateeventtypestatekey | PUT /rooms/{roomId}/state/{eventType}/{stateKey}}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#put_matrixclientv3roomsroomidstateeventtypestatekey | PUT /rooms/{roomId}/state/{eventType}/{stateKey}}
    * @example
    * ```ts ignore
    * import { Client } from "@greenroom/matrix";
@@ -1141,7 +1141,7 @@ export interface Client
    * @throws {ValueError} If the type is empty or not of messages, the content is refused, or a `query` asks
    *   for a delay.
    * @see
-   * {@link https://spec.matrix.org/v1.16/client-server-api/#put_matrixclientv3roomsroomidsendeventtypetxnid | PUT /rooms/{roomId}/send/{eventType}/{txnId}}
+   * {@link https://spec.matrix.org/v1.19/client-server-api/#put_matrixclientv3roomsroomidsendeventtypetxnid | PUT /rooms/{roomId}/send/{eventType}/{txnId}}
    * @example
    * ```ts ignore
    * import { Client } from "@greenroom/matrix";
@@ -1181,7 +1181,7 @@ export interface Client
    * @throws {ValueError} If the type is empty or not of messages, the content is refused, or a `query` asks
    *   for a delay.
    * @see
-   * {@link https://spec.matrix.org/v1.16/client-server-api/#put_matrixclientv3roomsroomidsendeventtypetxnid | PUT /rooms/{roomId}/send/{eventType}/{txnId}}
+   * {@link https://spec.matrix.org/v1.19/client-server-api/#put_matrixclientv3roomsroomidsendeventtypetxnid | PUT /rooms/{roomId}/send/{eventType}/{txnId}}
    * @example
    * ```ts ignore
    * import { Client } from "@greenroom/matrix";
@@ -1246,7 +1246,7 @@ export interface Client
    * @throws {MalformedContentError} If it is not what its type says. As it was kept it is answered
    *   for a definition without a schema.
    * @throws {ValueError} If the type is empty, or of events of another class.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3useruseridaccount_datatype | GET /user/{userId}/account_data/{type}}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv3useruseridaccount_datatype | GET /user/{userId}/account_data/{type}}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -1272,7 +1272,7 @@ export interface Client
    *   `m.push_rules`.
    * @throws {ValueError} If the type is empty, or of events of another class, or the data is
    *   refused.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#put_matrixclientv3useruseridaccount_datatype | PUT /user/{userId}/account_data/{type}}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#put_matrixclientv3useruseridaccount_datatype | PUT /user/{userId}/account_data/{type}}
    * @example
    * ```ts ignore
    * import { Client } from "@greenroom/matrix";
@@ -1318,7 +1318,7 @@ export interface Client
    *
    * @param options Request options.
    * @returns The data by type, as it was kept.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3sync | GET /sync}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv3sync | GET /sync}
    * @example
    * ```ts ignore
    * import { Client } from "@greenroom/matrix";
@@ -1341,7 +1341,7 @@ export interface Client
    * @param options Request options.
    * @returns The tags by name, in `tags`, as the room's `m.tag` has them; none if the room has no
    *   tags.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3useruseridroomsroomidtags | GET /user/{userId}/rooms/{roomId}/tags}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv3useruseridroomsroomidtags | GET /user/{userId}/rooms/{roomId}/tags}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -1361,7 +1361,7 @@ export interface Client
    * @param tag The tag, such as `m.favourite`.
    * @param options Request options.
    * @returns What is known of the room under the tag; undefined if the room does not have it.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3useruseridroomsroomidtags | GET /user/{userId}/rooms/{roomId}/tags}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv3useruseridroomsroomidtags | GET /user/{userId}/rooms/{roomId}/tags}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -1381,7 +1381,7 @@ export interface Client
    * @param tag The tag: `m.favourite`, `m.lowpriority`, or the user's own behind `u.`.
    * @param options Where the room stands among those of the tag, and request options.
    * @throws {ValueError} If the tag is empty, or can't be part of a path (`.` and `..`).
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#put_matrixclientv3useruseridroomsroomidtagstag | PUT /user/{userId}/rooms/{roomId}/tags/{tag}}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#put_matrixclientv3useruseridroomsroomidtagstag | PUT /user/{userId}/rooms/{roomId}/tags/{tag}}
    * @example
    * ```ts ignore
    * import { Client } from "@greenroom/matrix";
@@ -1404,7 +1404,7 @@ export interface Client
    * @param tag The tag.
    * @param options Request options.
    * @throws {ValueError} If the tag is empty, or can't be part of a path (`.` and `..`).
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#delete_matrixclientv3useruseridroomsroomidtagstag | DELETE /user/{userId}/rooms/{roomId}/tags/{tag}}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#delete_matrixclientv3useruseridroomsroomidtagstag | DELETE /user/{userId}/rooms/{roomId}/tags/{tag}}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -1424,7 +1424,7 @@ export interface Client
    * @param aliasLocalpart The local part of the alias: `stage` for `#stage:example.org`.
    * @param options Whether to take it from another room, and request options.
    * @throws {MatrixRequestError} With status 409 if a room has the alias already, without `override`.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#put_matrixclientv3directoryroomroomalias | PUT /directory/room/{roomAlias}}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#put_matrixclientv3directoryroomroomalias | PUT /directory/room/{roomAlias}}
    * @example
    * ```ts ignore
    * import { Client } from "@greenroom/matrix";
@@ -1447,7 +1447,7 @@ export interface Client
    * @param options Whether it is an error if there is no such alias, and request options.
    * @throws {NotFoundError} If there is no such alias, and `raise404` is set.
    * @throws {ForbiddenError} If the user did not create it and has no other right to remove it.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#delete_matrixclientv3directoryroomroomalias | DELETE /directory/room/{roomAlias}}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#delete_matrixclientv3directoryroomroomalias | DELETE /directory/room/{roomAlias}}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -1466,7 +1466,7 @@ export interface Client
    * @param options Request options.
    * @returns The room, and servers that know it.
    * @throws {NotFoundError} If there is no such alias.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3directoryroomroomalias | GET /directory/room/{roomAlias}}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv3directoryroomroomalias | GET /directory/room/{roomAlias}}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -1487,7 +1487,7 @@ export interface Client
    * @param options Request options.
    * @returns The aliases; they may not be in the room's state.
    * @throws {ForbiddenError} If the user is not in the room, and its history is not public.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3roomsroomidaliases | GET /rooms/{roomId}/aliases}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv3roomsroomidaliases | GET /rooms/{roomId}/aliases}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -1508,7 +1508,7 @@ export interface Client
    * @returns The rooms, the tokens of the pages around, and about how many there are in all.
    * @throws {ValueError} If a third-party network is named and all of them are asked for, or
    *   `limit` is no integer of at least 1.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3publicrooms | POST /publicRooms}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#post_matrixclientv3publicrooms | POST /publicRooms}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -1532,7 +1532,7 @@ export interface Client
    * @param options Request options.
    * @returns `public` if it does.
    * @throws {NotFoundError} If the server does not know the room.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3directorylistroomroomid | GET /directory/list/room/{roomId}}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv3directorylistroomroomid | GET /directory/list/room/{roomId}}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -1552,7 +1552,7 @@ export interface Client
    * @param visibility `public` if it is to.
    * @param options Request options.
    * @throws {ForbiddenError} If the server does not let the user.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#put_matrixclientv3directorylistroomroomid | PUT /directory/list/room/{roomId}}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#put_matrixclientv3directorylistroomroomid | PUT /directory/list/room/{roomId}}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -1578,7 +1578,7 @@ export interface Client
    * @param options At most how many users, and request options.
    * @returns The users, the best match first, and whether there are more.
    * @throws {ValueError} If `limit` is no integer of at least 1.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3user_directorysearch | POST /user_directory/search}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#post_matrixclientv3user_directorysearch | POST /user_directory/search}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -1607,7 +1607,7 @@ export interface Client
    * @throws {NotFoundError} If there is no such alias.
    * @throws {ValueError} If it is neither a room ID nor an alias, or `maxRetries` is negative or no
    *   integer.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3joinroomidoralias | POST /join/{roomIdOrAlias}}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#post_matrixclientv3joinroomidoralias | POST /join/{roomIdOrAlias}}
    * @example
    * ```ts ignore
    * import { Client } from "@greenroom/matrix";
@@ -1631,7 +1631,7 @@ export interface Client
    * @returns The room's ID.
    * @throws {ForbiddenError} If the room takes no knocks, or the user is banned: then Synapse gives
    *   its subclass `BadStateError`.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3knockroomidoralias | POST /knock/{roomIdOrAlias}}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#post_matrixclientv3knockroomidoralias | POST /knock/{roomIdOrAlias}}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -1651,7 +1651,7 @@ export interface Client
    * @returns The room's ID.
    * @throws {ForbiddenError} If the user is not invited and the room is not public, or the user is
    *   banned.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3roomsroomidjoin | POST /rooms/{roomId}/join}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#post_matrixclientv3roomsroomidjoin | POST /rooms/{roomId}/join}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -1673,7 +1673,7 @@ export interface Client
    * @param roomId The room.
    * @param options Reason, extra content, and request options.
    * @throws {ForbiddenError} If the user is not in the room.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3roomsroomidleave | POST /rooms/{roomId}/leave}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#post_matrixclientv3roomsroomidleave | POST /rooms/{roomId}/leave}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -1692,7 +1692,7 @@ export interface Client
    * @param roomId The room, which the user must have left.
    * @param options Request options.
    * @throws {MatrixRequestError} If the user is still in the room.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3roomsroomidforget | POST /rooms/{roomId}/forget}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#post_matrixclientv3roomsroomidforget | POST /rooms/{roomId}/forget}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -1714,7 +1714,7 @@ export interface Client
    * @param options Reason, extra content, and request options.
    * @throws {ForbiddenError} If the caller may not invite, or the user is banned or in the room.
    * @throws {InviteBlockedError} If the user takes no invitations from the caller.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3roomsroomidinvite | POST /rooms/{roomId}/invite}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#post_matrixclientv3roomsroomidinvite | POST /rooms/{roomId}/invite}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -1735,7 +1735,7 @@ export interface Client
    * @param userId The user to remove.
    * @param options Reason, extra content, and request options.
    * @throws {ForbiddenError} If the caller lacks the power, or the user is not in the room.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3roomsroomidkick | POST /rooms/{roomId}/kick}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#post_matrixclientv3roomsroomidkick | POST /rooms/{roomId}/kick}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -1756,7 +1756,7 @@ export interface Client
    * @param userId The user to ban, in the room or not.
    * @param options Reason, extra content, and request options.
    * @throws {ForbiddenError} If the caller lacks the power.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3roomsroomidban | POST /rooms/{roomId}/ban}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#post_matrixclientv3roomsroomidban | POST /rooms/{roomId}/ban}
    * @example
    * ```ts ignore
    * import { Client } from "@greenroom/matrix";
@@ -1782,7 +1782,7 @@ export interface Client
    * @param options Reason, extra content, and request options.
    * @throws {MatrixRequestError} If the caller lacks the power (`ForbiddenError`), or the user is
    *   not banned.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3roomsroomidunban | POST /rooms/{roomId}/unban}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#post_matrixclientv3roomsroomidunban | POST /rooms/{roomId}/unban}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -1806,7 +1806,7 @@ export interface Client
    * @param options More members of the content, and request options.
    * @returns The ID of the new member event.
    * @throws {ForbiddenError} If the change is not allowed.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#mroommember | m.room.member}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#mroommember | m.room.member}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -1836,7 +1836,7 @@ export interface Client
    * @returns The ID of the redaction.
    * @throws {ForbiddenError} If the caller lacks the power.
    * @see
-   * {@link https://spec.matrix.org/v1.16/client-server-api/#put_matrixclientv3roomsroomidredacteventidtxnid | PUT /rooms/{roomId}/redact/{eventId}/{txnId}}
+   * {@link https://spec.matrix.org/v1.19/client-server-api/#put_matrixclientv3roomsroomidredacteventidtxnid | PUT /rooms/{roomId}/redact/{eventId}/{txnId}}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -1858,7 +1858,7 @@ export interface Client
    * @returns The event, encrypted if it is.
    * @throws {NotFoundError} If there is no such event, or the caller may not see it.
    * @see
-   * {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3roomsroomideventeventid | GET /rooms/{roomId}/event/{eventId}}
+   * {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv3roomsroomideventeventid | GET /rooms/{roomId}/event/{eventId}}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -1885,7 +1885,7 @@ export interface Client
    * @throws {ForbiddenError} If the caller may not see the history.
    * @throws {ValueError} If `limit` is no integer of at least 1.
    * @see
-   * {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3roomsroomidmessages | GET /rooms/{roomId}/messages}
+   * {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv3roomsroomidmessages | GET /rooms/{roomId}/messages}
    * @example
    * ```ts ignore
    * import { Client } from "@greenroom/matrix";
@@ -1915,7 +1915,7 @@ export interface Client
    * @returns Whether the user is there, since when, and what the user says about it.
    * @throws {ForbiddenError} If the users share no room.
    * @throws {ValueError} If it is no user ID.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3presenceuseridstatus | GET /presence/{userId}/status}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv3presenceuseridstatus | GET /presence/{userId}/status}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -1935,7 +1935,7 @@ export interface Client
    * A sync sets presence too: online by default.
    *
    * @param options Presence, what to say about it, and request options.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#put_matrixclientv3presenceuseridstatus | PUT /presence/{userId}/status}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#put_matrixclientv3presenceuseridstatus | PUT /presence/{userId}/status}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -1955,7 +1955,7 @@ export interface Client
    * @returns All of the profile.
    * @throws {NotFoundError} If there is no such user, or no profile.
    * @throws {ForbiddenError} If the server refuses to show it.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3profileuserid | GET /profile/{userId}}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv3profileuserid | GET /profile/{userId}}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -1975,7 +1975,7 @@ export interface Client
    * @param options Request options.
    * @returns The name; undefined if there is none, or no such user.
    * @throws {ForbiddenError} If the server refuses to show it.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3profileuseridkeyname | GET /profile/{userId}/{keyName}}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv3profileuseridkeyname | GET /profile/{userId}/{keyName}}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -1993,7 +1993,7 @@ export interface Client
    *
    * @param displayname The name; empty or undefined to have none.
    * @param options Whether to look first, and request options.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#put_matrixclientv3profileuseridkeyname | PUT /profile/{userId}/{keyName}}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#put_matrixclientv3profileuseridkeyname | PUT /profile/{userId}/{keyName}}
    * @example
    * ```ts ignore
    * import { Client } from "@greenroom/matrix";
@@ -2015,7 +2015,7 @@ export interface Client
    * @param options Request options.
    * @returns Where the image is; undefined if there is none, or no such user.
    * @throws {ForbiddenError} If the server refuses to show it.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3profileuseridkeyname | GET /profile/{userId}/{keyName}}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv3profileuseridkeyname | GET /profile/{userId}/{keyName}}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -2036,7 +2036,7 @@ export interface Client
    *   none.
    * @param options Whether to look first, and request options.
    * @throws {ValueError} If it is no `mxc://` URI.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#put_matrixclientv3profileuseridkeyname | PUT /profile/{userId}/{keyName}}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#put_matrixclientv3profileuseridkeyname | PUT /profile/{userId}/{keyName}}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -2058,7 +2058,7 @@ export interface Client
    * @returns The value, unchecked: its form is the other user's choice. Undefined if there is none,
    *   or no such user.
    * @throws {ForbiddenError} If the server refuses to show it.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3profileuseridkeyname | GET /profile/{userId}/{keyName}}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv3profileuseridkeyname | GET /profile/{userId}/{keyName}}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -2082,7 +2082,7 @@ export interface Client
    * @throws {ProfileTooLargeError} If the profile would exceed 64 KiB.
    * @throws {KeyTooLargeError} If the name is too long.
    * @throws {ValueError} If the value is undefined.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#put_matrixclientv3profileuseridkeyname | PUT /profile/{userId}/{keyName}}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#put_matrixclientv3profileuseridkeyname | PUT /profile/{userId}/{keyName}}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -2099,7 +2099,7 @@ export interface Client
    *
    * @param keyName The field.
    * @param options Request options.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#delete_matrixclientv3profileuseridkeyname | DELETE /profile/{userId}/{keyName}}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#delete_matrixclientv3profileuseridkeyname | DELETE /profile/{userId}/{keyName}}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -2116,7 +2116,7 @@ export interface Client
    *
    * @param options Request options.
    * @returns The rules by kind, each in order of priority.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3pushrulesglobal | GET /pushrules/global/}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv3pushrulesglobal | GET /pushrules/global/}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -2138,7 +2138,7 @@ export interface Client
    * @param options Request options.
    * @returns The rule.
    * @throws {NotFoundError} If there is no such rule.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3pushrulesglobalkindruleid | GET /pushrules/global/{kind}/{ruleId}}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv3pushrulesglobalkindruleid | GET /pushrules/global/{kind}/{ruleId}}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -2167,7 +2167,7 @@ export interface Client
    * @param actions What to do when the rule matches; nothing if empty.
    * @param options When it matches, its place among the others, and request options.
    * @throws {MatrixRequestError} If the rule named by `before` or `after` does not exist.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#put_matrixclientv3pushrulesglobalkindruleid | PUT /pushrules/global/{kind}/{ruleId}}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#put_matrixclientv3pushrulesglobalkindruleid | PUT /pushrules/global/{kind}/{ruleId}}
    * @example
    * ```ts ignore
    * import { Client } from "@greenroom/matrix";
@@ -2197,7 +2197,7 @@ export interface Client
    * @param ruleId The rule.
    * @param options Request options.
    * @throws {NotFoundError} If there is no such rule.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#delete_matrixclientv3pushrulesglobalkindruleid | DELETE /pushrules/global/{kind}/{ruleId}}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#delete_matrixclientv3pushrulesglobalkindruleid | DELETE /pushrules/global/{kind}/{ruleId}}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -2223,7 +2223,7 @@ export interface Client
    * @param options Request options.
    * @returns True if it is.
    * @throws {NotFoundError} If there is no such rule.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3pushrulesglobalkindruleidenabled | GET /pushrules/global/{kind}/{ruleId}/enabled}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv3pushrulesglobalkindruleidenabled | GET /pushrules/global/{kind}/{ruleId}/enabled}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -2249,7 +2249,7 @@ export interface Client
    * @param enabled Whether it is to be in force.
    * @param options Request options.
    * @throws {NotFoundError} If there is no such rule.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#put_matrixclientv3pushrulesglobalkindruleidenabled | PUT /pushrules/global/{kind}/{ruleId}/enabled}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#put_matrixclientv3pushrulesglobalkindruleidenabled | PUT /pushrules/global/{kind}/{ruleId}/enabled}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -2276,7 +2276,7 @@ export interface Client
    * @param options Request options.
    * @returns Its actions.
    * @throws {NotFoundError} If there is no such rule.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3pushrulesglobalkindruleidactions | GET /pushrules/global/{kind}/{ruleId}/actions}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv3pushrulesglobalkindruleidactions | GET /pushrules/global/{kind}/{ruleId}/actions}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -2303,7 +2303,7 @@ export interface Client
    * @param actions What to do; nothing if empty.
    * @param options Request options.
    * @throws {NotFoundError} If there is no such rule.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#put_matrixclientv3pushrulesglobalkindruleidactions | PUT /pushrules/global/{kind}/{ruleId}/actions}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#put_matrixclientv3pushrulesglobalkindruleidactions | PUT /pushrules/global/{kind}/{ruleId}/actions}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -2329,7 +2329,7 @@ export interface Client
    * @param eventId The event.
    * @param options Kind of receipt, thread, and request options.
    * @throws {ValueError} If a thread is given for the read marker, which has none.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3roomsroomidreceiptreceipttypeeventid | POST /rooms/{roomId}/receipt/{receiptType}/{eventId}}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#post_matrixclientv3roomsroomidreceiptreceipttypeeventid | POST /rooms/{roomId}/receipt/{receiptType}/{eventId}}
    * @example
    * ```ts ignore
    * import { Client } from "@greenroom/matrix";
@@ -2351,7 +2351,7 @@ export interface Client
    * @param roomId The room.
    * @param fullyRead The event at which the marker is to stand.
    * @param options Receipts to send along, and request options.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3roomsroomidread_markers | POST /rooms/{roomId}/read_markers}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#post_matrixclientv3roomsroomidread_markers | POST /rooms/{roomId}/read_markers}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -2372,7 +2372,7 @@ export interface Client
    * @param options For how many milliseconds, and request options.
    * @throws {ForbiddenError} If the user is not in the room.
    * @throws {ValueError} If the timeout is no integer.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#put_matrixclientv3roomsroomidtypinguserid | PUT /rooms/{roomId}/typing/{userId}}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#put_matrixclientv3roomsroomidtypinguserid | PUT /rooms/{roomId}/typing/{userId}}
    * @example
    * ```ts ignore
    * import { Client } from "@greenroom/matrix";
@@ -2401,7 +2401,7 @@ export interface Client
    * @throws {ServiceResponseError} If the answer names no room.
    * @throws {ValueError} If an invitee is no user ID, the alias's local part is more than that, or `encrypted` is no
    *   boolean.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3createroom | POST /createRoom}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#post_matrixclientv3createroom | POST /createRoom}
    * @example
    * ```ts ignore
    * import { Client } from "@greenroom/matrix";
@@ -2427,7 +2427,7 @@ export interface Client
    *
    * @param options Request options.
    * @returns The IDs of the rooms, in no particular order.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3joined_rooms | GET /joined_rooms}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv3joined_rooms | GET /joined_rooms}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -2451,7 +2451,7 @@ export interface Client
    * @throws {InvalidUsernameError} If the name breaks the grammar.
    * @throws {ForbiddenError} If the server takes no registrations.
    * @see
-   * {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3register | POST /register}
+   * {@link https://spec.matrix.org/v1.19/client-server-api/#post_matrixclientv3register | POST /register}
    * @example
    * ```ts ignore
    * import { Client } from "@greenroom/matrix";
@@ -2472,7 +2472,7 @@ export interface Client
    * @param options Request options.
    * @returns Whether it can; false if it is taken, reserved or malformed.
    * @see
-   * {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3registeravailable | GET /register/available}
+   * {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv3registeravailable | GET /register/available}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -2492,7 +2492,7 @@ export interface Client
    * @throws {ForbiddenError} If nobody can register.
    * @throws {ValueError} If the token is empty.
    * @see
-   * {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv1registermloginregistration_tokenvalidity | GET /register/m.login.registration_token/validity}
+   * {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv1registermloginregistration_tokenvalidity | GET /register/m.login.registration_token/validity}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -2514,7 +2514,7 @@ export interface Client
    * @throws {AuthenticationNeededError} If the server wants an authentication that `authentication`
    *   does not cover.
    * @see
-   * {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3accountpassword | POST /account/password}
+   * {@link https://spec.matrix.org/v1.19/client-server-api/#post_matrixclientv3accountpassword | POST /account/password}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -2536,7 +2536,7 @@ export interface Client
    * @throws {AuthenticationNeededError} If the server wants an authentication that `authentication`
    *   does not cover.
    * @see
-   * {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3accountdeactivate | POST /account/deactivate}
+   * {@link https://spec.matrix.org/v1.19/client-server-api/#post_matrixclientv3accountdeactivate | POST /account/deactivate}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -2554,7 +2554,7 @@ export interface Client
    * @param options Request options.
    * @returns The addresses.
    * @see
-   * {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3account3pid | GET /account/3pid}
+   * {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv3account3pid | GET /account/3pid}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -2573,7 +2573,7 @@ export interface Client
    * @param options The keys, and request options.
    * @returns How many unclaimed one-time keys the server has of this device, by algorithm.
    * @throws {MatrixRequestError} If the server has another key of the same ID.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3keysupload | POST /keys/upload}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#post_matrixclientv3keysupload | POST /keys/upload}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -2594,7 +2594,7 @@ export interface Client
    * @param options How long the server may ask other servers, and request options.
    * @returns The keys, and the servers that could not be reached.
    * @throws {ValueError} If a user ID can't be one, or `timeout` is negative or no integer.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3keysquery | POST /keys/query}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#post_matrixclientv3keysquery | POST /keys/query}
    * @example
    * ```ts ignore
    * import { Client } from "@greenroom/matrix";
@@ -2620,7 +2620,7 @@ export interface Client
    * @param options How long the server may ask other servers, and request options.
    * @returns A key of each device that has one, and the servers that could not be reached.
    * @throws {ValueError} If a user ID can't be one, or `timeout` is negative or no integer.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3keysclaim | POST /keys/claim}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#post_matrixclientv3keysclaim | POST /keys/claim}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -2639,7 +2639,7 @@ export interface Client
    *
    * @param options Request options.
    * @returns The devices.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3devices | GET /devices}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv3devices | GET /devices}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -2659,7 +2659,7 @@ export interface Client
    * @param options Request options.
    * @returns The device.
    * @throws {NotFoundError} If the user has no such device.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3devicesdeviceid | GET /devices/{deviceId}}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv3devicesdeviceid | GET /devices/{deviceId}}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -2680,7 +2680,7 @@ export interface Client
    * @param displayName The new name. Other users can see it.
    * @param options Request options.
    * @throws {NotFoundError} If the user has no such device.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#put_matrixclientv3devicesdeviceid | PUT /devices/{deviceId}}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#put_matrixclientv3devicesdeviceid | PUT /devices/{deviceId}}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -2699,7 +2699,7 @@ export interface Client
    * @param options How to authenticate, and request options.
    * @throws {AuthenticationNeededError} If the server wants an authentication that `authentication`
    *   does not cover.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#delete_matrixclientv3devicesdeviceid | DELETE /devices/{deviceId}}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#delete_matrixclientv3devicesdeviceid | DELETE /devices/{deviceId}}
    * @example
    * ```ts ignore
    * import { Client } from "@greenroom/matrix";
@@ -2727,7 +2727,7 @@ export interface Client
    * @param options How to authenticate, and request options.
    * @throws {AuthenticationNeededError} If the server wants an authentication that `authentication`
    *   does not cover.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3delete_devices | POST /delete_devices}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#post_matrixclientv3delete_devices | POST /delete_devices}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -2748,7 +2748,7 @@ export interface Client
    * @param options Request options.
    * @returns The filter's ID, for `sync()`.
    * @throws {MatrixRequestError} If the server does not take the filter.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3useruseridfilter | POST /user/{userId}/filter}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#post_matrixclientv3useruseridfilter | POST /user/{userId}/filter}
    * @example
    * ```ts ignore
    * import { Client } from "@greenroom/matrix";
@@ -2771,7 +2771,7 @@ export interface Client
    * @param options Request options.
    * @returns The filter.
    * @throws {NotFoundError} If the user has no such filter.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3useruseridfilterfilterid | GET /user/{userId}/filter/{filterId}}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv3useruseridfilterfilterid | GET /user/{userId}/filter/{filterId}}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -2792,7 +2792,7 @@ export interface Client
    * @returns The response as it is.
    * @throws {UnknownTokenError} If the session has ended.
    * @throws {ValueError} If `timeout` is negative or no integer.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3sync | GET /sync}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv3sync | GET /sync}
    * @example
    * ```ts ignore
    * import { Client } from "@greenroom/matrix";
@@ -2813,7 +2813,7 @@ export interface Client
    *
    * @param options Request options.
    * @returns The versions of the specification, and experimental features.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientversions | GET /versions}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientversions | GET /versions}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -2833,7 +2833,7 @@ export interface Client
    *   counts if the homeserver says that it is on.
    * @param options Request options.
    * @throws {ValueError} If it is neither a version nor the name of a feature; the message says what to write.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientversions | GET /versions}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientversions | GET /versions}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -2851,7 +2851,7 @@ export interface Client
    * @param options Request options.
    * @returns The user and the device.
    * @throws {UnknownTokenError} If the token is void.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3accountwhoami | GET /account/whoami}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv3accountwhoami | GET /account/whoami}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -2868,7 +2868,7 @@ export interface Client
    *
    * @param options Request options.
    * @returns The ways.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3login | GET /login}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv3login | GET /login}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -2890,7 +2890,7 @@ export interface Client
    * @throws {UnrecognizedError} If the server offers OAuth 2.0 only; the message says so. See
    *   `loginByDeviceCode()` of `@greenroom/matrix/oauth`.
    * @throws {ValueError} If a password login has no password or no user.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3login | POST /login}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#post_matrixclientv3login | POST /login}
    * @example
    * ```ts ignore
    * import { Client } from "@greenroom/matrix";
@@ -2912,7 +2912,7 @@ export interface Client
    *
    * @param options Whether to forget the token, and request options.
    * @throws {UnknownTokenError} If the token is void already.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3logout | POST /logout}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#post_matrixclientv3logout | POST /logout}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -2932,7 +2932,7 @@ export interface Client
    * @param options Whether to forget the token, and request options.
    * @throws {UnknownTokenError} If the token is void already.
    * @throws {UnrecognizedError} If the server offers OAuth 2.0 only; the message says where sessions are ended.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3logoutall | POST /logout/all}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#post_matrixclientv3logoutall | POST /logout/all}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -2951,7 +2951,7 @@ export interface Client
    * @returns The token and how long it is good.
    * @throws {AuthenticationNeededError} If the server wants an authentication that `authentication`
    *   does not cover.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv1loginget_token | POST /login/get_token}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#post_matrixclientv1loginget_token | POST /login/get_token}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -2974,7 +2974,7 @@ export interface Client
    * @throws {ValueError} If the type is empty or of another class, or `messages` has something else
    *   than user IDs and objects.
    * @see
-   * {@link https://spec.matrix.org/v1.16/client-server-api/#put_matrixclientv3sendtodeviceeventtypetxnid | PUT /sendToDevice/{eventType}/{txnId}}
+   * {@link https://spec.matrix.org/v1.19/client-server-api/#put_matrixclientv3sendtodeviceeventtypetxnid | PUT /sendToDevice/{eventType}/{txnId}}
    * @example
    * ```ts ignore
    * import { Client } from "@greenroom/matrix";
@@ -3003,7 +3003,7 @@ export interface Client
    * @param options Transaction ID, and request options.
    * @throws {ValueError} If an argument can't be what it should.
    * @see
-   * {@link https://spec.matrix.org/v1.16/client-server-api/#put_matrixclientv3sendtodeviceeventtypetxnid | PUT /sendToDevice/{eventType}/{txnId}}
+   * {@link https://spec.matrix.org/v1.19/client-server-api/#put_matrixclientv3sendtodeviceeventtypetxnid | PUT /sendToDevice/{eventType}/{txnId}}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -3038,7 +3038,7 @@ export interface Client
    * @throws {ServiceResponseError} If the server does not say where the content is.
    * @throws {ValueError} If the data is not what it should be, has another size than was said, or
    *   `mimeType` can't be one.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixmediav3upload | POST /_matrix/media/v3/upload}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#post_matrixmediav3upload | POST /_matrix/media/v3/upload}
    * @example
    * ```ts ignore
    * import { Client } from "@greenroom/matrix";
@@ -3062,7 +3062,7 @@ export interface Client
    * @param options Request options.
    * @returns The URI, and when it is given up if nothing is uploaded.
    * @throws {LimitExceededError} If too many places are empty.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixmediav1create | POST /_matrix/media/v1/create}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#post_matrixmediav1create | POST /_matrix/media/v1/create}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -3087,7 +3087,7 @@ export interface Client
    * @throws {CannotOverwriteMediaError} If there is content already; after a try that failed it may
    *   be this one.
    * @throws {ValueError} As of `uploadMedia()`.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#put_matrixmediav3uploadservernamemediaid | PUT /_matrix/media/v3/upload/{serverName}/{mediaId}}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#put_matrixmediav3uploadservernamemediaid | PUT /_matrix/media/v3/upload/{serverName}/{mediaId}}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -3113,7 +3113,7 @@ export interface Client
    * @throws {NotYetUploadedError} If nothing has been uploaded yet.
    * @throws {ServiceResponseError} If there is more than `maxSize`.
    * @throws {ValueError} If it is no content URI.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv1mediadownloadservernamemediaid | GET /media/download/{serverName}/{mediaId}}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv1mediadownloadservernamemediaid | GET /media/download/{serverName}/{mediaId}}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -3147,7 +3147,7 @@ export interface Client
    * @throws {AttachmentError} If what the message says of an encrypted file can't be used.
    * @throws {NotFoundError} If there is no such content.
    * @throws {ValueError} If it is no content URI.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv1mediadownloadservernamemediaid | GET /media/download/{serverName}/{mediaId}}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv1mediadownloadservernamemediaid | GET /media/download/{serverName}/{mediaId}}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -3176,7 +3176,7 @@ export interface Client
    * @throws {AttachmentError} If it is an encrypted file, and not the one that was sent.
    * @throws {MatrixRequestError} If the server can't make a thumbnail of the content.
    * @throws {ValueError} If it is no content URI, or a size is no integer of at least 1.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv1mediathumbnailservernamemediaid | GET /media/thumbnail/{serverName}/{mediaId}}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv1mediathumbnailservernamemediaid | GET /media/thumbnail/{serverName}/{mediaId}}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -3198,7 +3198,7 @@ export interface Client
    *
    * @param options Request options.
    * @returns The limits; those that are missing are not known.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv1mediaconfig | GET /media/config}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv1mediaconfig | GET /media/config}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -3217,7 +3217,7 @@ export interface Client
    * @param url The page.
    * @param options How old the preview may be, and request options.
    * @returns The preview.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv1mediapreview_url | GET /media/preview_url}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv1mediapreview_url | GET /media/preview_url}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -3239,7 +3239,7 @@ export interface Client
    * @throws {NotFoundError} If there is no such event, or the caller may not see it.
    * @throws {ValueError} If there is an `eventType` and no `relType`, or `limit` is no integer of
    *   at least 1.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv1roomsroomidrelationseventid | GET /rooms/{roomId}/relations/{eventId}}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv1roomsroomidrelationseventid | GET /rooms/{roomId}/relations/{eventId}}
    * @example
    * ```ts ignore
    * import { Client } from "@greenroom/matrix";
@@ -3265,7 +3265,7 @@ export interface Client
    * @returns The roots of the threads, and the token of the next page if there is one.
    * @throws {ForbiddenError} If the caller may not see the room.
    * @throws {ValueError} If `limit` is no integer of at least 1.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv1roomsroomidthreads | GET /rooms/{roomId}/threads}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv1roomsroomidthreads | GET /rooms/{roomId}/threads}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -3287,7 +3287,7 @@ export interface Client
    *   is one.
    * @throws {ForbiddenError} If the caller may not see the space.
    * @throws {ValueError} If `limit` or `maxDepth` is too small or no integer.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv1roomsroomidhierarchy | GET /rooms/{roomId}/hierarchy}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv1roomsroomidhierarchy | GET /rooms/{roomId}/hierarchy}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -3311,7 +3311,7 @@ export interface Client
    * @returns The new room.
    * @throws {ForbiddenError} If the caller lacks the power.
    * @throws {UnsupportedRoomVersionError} If the server does not know the version.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3roomsroomidupgrade | POST /rooms/{roomId}/upgrade}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#post_matrixclientv3roomsroomidupgrade | POST /rooms/{roomId}/upgrade}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -3335,7 +3335,7 @@ export interface Client
    * @returns The event, what is around it, and tokens to read on with `getMessages()`.
    * @throws {NotFoundError} If there is no such event, or the caller may not see it.
    * @throws {ValueError} If `limit` is negative or no integer.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3roomsroomidcontexteventid | GET /rooms/{roomId}/context/{eventId}}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv3roomsroomidcontexteventid | GET /rooms/{roomId}/context/{eventId}}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -3363,7 +3363,7 @@ export interface Client
    * @returns The event and its time.
    * @throws {NotFoundError} If there is no event on that side.
    * @throws {ValueError} If the time is negative or no integer.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv1roomsroomidtimestamp_to_event | GET /rooms/{roomId}/timestamp_to_event}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv1roomsroomidtimestamp_to_event | GET /rooms/{roomId}/timestamp_to_event}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -3389,7 +3389,7 @@ export interface Client
    * @param options Servers to ask, and request options.
    * @returns The summary.
    * @throws {NotFoundError} If there is no such room, or the caller may not know it.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv1room_summaryroomidoralias | GET /room_summary/{roomIdOrAlias}}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv1room_summaryroomidoralias | GET /room_summary/{roomIdOrAlias}}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -3409,7 +3409,7 @@ export interface Client
    * @param eventId The event.
    * @param options Reason, and request options.
    * @throws {NotFoundError} If there is no such event, or the caller is not in the room.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3roomsroomidreporteventid | POST /rooms/{roomId}/report/{eventId}}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#post_matrixclientv3roomsroomidreporteventid | POST /rooms/{roomId}/report/{eventId}}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -3428,7 +3428,7 @@ export interface Client
    * @param roomId The room, which the caller need not be in.
    * @param options Reason, and request options.
    * @throws {NotFoundError} If there is no such room; some servers do not say.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3roomsroomidreport | POST /rooms/{roomId}/report}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#post_matrixclientv3roomsroomidreport | POST /rooms/{roomId}/report}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -3447,7 +3447,7 @@ export interface Client
    * @param userId The user.
    * @param options Reason, and request options.
    * @throws {NotFoundError} If there is no such user; some servers do not say.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3usersuseridreport | POST /users/{userId}/report}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#post_matrixclientv3usersuseridreport | POST /users/{userId}/report}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -3466,7 +3466,7 @@ export interface Client
    * @param searchTerm The words to search for.
    * @param options Where and how to search, and request options.
    * @returns The results, and the token of the next page if there is one.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3search | POST /search}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#post_matrixclientv3search | POST /search}
    * @example
    * ```ts ignore
    * import { Client } from "@greenroom/matrix";
@@ -3489,7 +3489,7 @@ export interface Client
    * @param options Request options.
    * @returns The capabilities; what is missing has the default that its documentation says.
    * @see
-   * {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3capabilities | GET /capabilities}
+   * {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv3capabilities | GET /capabilities}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -3506,7 +3506,7 @@ export interface Client
    *
    * @param options Request options.
    * @returns The pushers.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3pushers | GET /pushers}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv3pushers | GET /pushers}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -3524,7 +3524,7 @@ export interface Client
    * @param pusher The pusher.
    * @param options Request options.
    * @throws {MatrixRequestError} If the server does not take the pusher.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3pushersset | POST /pushers/set}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#post_matrixclientv3pushersset | POST /pushers/set}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -3550,7 +3550,7 @@ export interface Client
    * @param pushkey The pusher's key.
    * @param appId The pusher's application.
    * @param options Request options.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3pushersset | POST /pushers/set}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#post_matrixclientv3pushersset | POST /pushers/set}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -3569,7 +3569,7 @@ export interface Client
    *
    * @param options Request options.
    * @returns The kinds by name.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3thirdpartyprotocols | GET /thirdparty/protocols}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv3thirdpartyprotocols | GET /thirdparty/protocols}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -3588,7 +3588,7 @@ export interface Client
    * @param options Request options.
    * @returns The kind of network.
    * @throws {NotFoundError} If the server has no bridge to such a network.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3thirdpartyprotocolprotocol | GET /thirdparty/protocol/{protocol}}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv3thirdpartyprotocolprotocol | GET /thirdparty/protocol/{protocol}}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -3606,7 +3606,7 @@ export interface Client
    * @param protocol The kind of network.
    * @param options What to look for, and request options.
    * @returns The places.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3thirdpartylocationprotocol | GET /thirdparty/location/{protocol}}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv3thirdpartylocationprotocol | GET /thirdparty/location/{protocol}}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -3625,7 +3625,7 @@ export interface Client
    * @param options Request options.
    * @returns The places.
    * @throws {ValueError} If it is no alias.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3thirdpartylocation | GET /thirdparty/location}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv3thirdpartylocation | GET /thirdparty/location}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -3644,7 +3644,7 @@ export interface Client
    * @param protocol The kind of network.
    * @param options What to look for, and request options.
    * @returns The users.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3thirdpartyuserprotocol | GET /thirdparty/user/{protocol}}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv3thirdpartyuserprotocol | GET /thirdparty/user/{protocol}}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -3663,7 +3663,7 @@ export interface Client
    * @param options Request options.
    * @returns The users.
    * @throws {ValueError} If it is no user ID.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3thirdpartyuser | GET /thirdparty/user}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv3thirdpartyuser | GET /thirdparty/user}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -3681,7 +3681,7 @@ export interface Client
    *
    * @param options Request options.
    * @returns The token, and whom the third party has to ask about it.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3useruseridopenidrequest_token | POST /user/{userId}/openid/request_token}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#post_matrixclientv3useruseridopenidrequest_token | POST /user/{userId}/openid/request_token}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -3700,7 +3700,7 @@ export interface Client
    * @param options Request options.
    * @returns Where they are, and how to use them: keep it secret. Undefined if the homeserver has
    *   none.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3voipturnserver | GET /voip/turnServer}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv3voipturnserver | GET /voip/turnServer}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -4063,7 +4063,7 @@ export interface Client
    *
    * @param options Request options.
    * @returns What was set; empty: all get through.
-   * @see {@link https://spec.matrix.org/v1.18/client-server-api/#invite-permission | Invite permission}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#invite-permission | Invite permission}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -4088,7 +4088,7 @@ export interface Client
    * @param options Request options.
    * @throws {UnsupportedFeatureError} If the homeserver can't block, or has no lists.
    * @throws {ValueError} If there is no such member, or it is of another kind.
-   * @see {@link https://spec.matrix.org/v1.18/client-server-api/#invite-permission | Invite permission}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#invite-permission | Invite permission}
    * @see {@link https://github.com/matrix-org/matrix-spec-proposals/pull/4155 | MSC4155}
    * @example
    * ```ts ignore
@@ -4106,7 +4106,7 @@ export interface Client
    *
    * @param options Which, where the part begins, and request options.
    * @see
-   * {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3notifications | GET /notifications}
+   * {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv3notifications | GET /notifications}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -4128,7 +4128,7 @@ export interface Client
    * @throws {ThreepidInUseError} If the address is that of an account.
    * @throws {ThreepidMediumNotSupportedError} If the server takes no email addresses.
    * @see
-   * {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3account3pidemailrequesttoken | POST /account/3pid/email/requestToken}
+   * {@link https://spec.matrix.org/v1.19/client-server-api/#post_matrixclientv3account3pidemailrequesttoken | POST /account/3pid/email/requestToken}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -4151,7 +4151,7 @@ export interface Client
    * @throws {ThreepidInUseError} If the number is that of an account.
    * @throws {ThreepidMediumNotSupportedError} If the server takes no phone numbers.
    * @see
-   * {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3account3pidmsisdnrequesttoken | POST /account/3pid/msisdn/requestToken}
+   * {@link https://spec.matrix.org/v1.19/client-server-api/#post_matrixclientv3account3pidmsisdnrequesttoken | POST /account/3pid/msisdn/requestToken}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -4171,7 +4171,7 @@ export interface Client
    * @throws {ThreepidAuthFailedError} If the address is not validated.
    * @throws {AuthenticationNeededError} If the server wants an authentication that `authentication` does not cover.
    * @see
-   * {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3account3pidadd | POST /account/3pid/add}
+   * {@link https://spec.matrix.org/v1.19/client-server-api/#post_matrixclientv3account3pidadd | POST /account/3pid/add}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -4189,7 +4189,7 @@ export interface Client
    * @param validation A validation that the identity server has made.
    * @param options The identity server and its token, and request options.
    * @see
-   * {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3account3pidbind | POST /account/3pid/bind}
+   * {@link https://spec.matrix.org/v1.19/client-server-api/#post_matrixclientv3account3pidbind | POST /account/3pid/bind}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -4209,7 +4209,7 @@ export interface Client
    * @param options The identity server, and request options.
    * @returns Whether the identity server has done so.
    * @see
-   * {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3account3pidunbind | POST /account/3pid/unbind}
+   * {@link https://spec.matrix.org/v1.19/client-server-api/#post_matrixclientv3account3pidunbind | POST /account/3pid/unbind}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -4228,7 +4228,7 @@ export interface Client
    * @param options The identity server, and request options.
    * @returns Whether the identity server no longer says whose it is.
    * @see
-   * {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3account3piddelete | POST /account/3pid/delete}
+   * {@link https://spec.matrix.org/v1.19/client-server-api/#post_matrixclientv3account3piddelete | POST /account/3pid/delete}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -4249,7 +4249,7 @@ export interface Client
    * @throws {NotFoundError} If there is no such user.
    * @throws {UnsupportedFeatureError} If the homeserver can't say.
    * @see
-   * {@link https://spec.matrix.org/v1.18/client-server-api/#get_matrixclientv1adminlockuserid | GET /admin/lock/{userId}}
+   * {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv1adminlockuserid | GET /admin/lock/{userId}}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -4272,7 +4272,7 @@ export interface Client
    * @throws {NotFoundError} If there is no such user.
    * @throws {UnsupportedFeatureError} If the homeserver can't do it.
    * @see
-   * {@link https://spec.matrix.org/v1.18/client-server-api/#put_matrixclientv1adminlockuserid | PUT /admin/lock/{userId}}
+   * {@link https://spec.matrix.org/v1.19/client-server-api/#put_matrixclientv1adminlockuserid | PUT /admin/lock/{userId}}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -4294,7 +4294,7 @@ export interface Client
    * @throws {NotFoundError} If there is no such user.
    * @throws {UnsupportedFeatureError} If the homeserver can't say.
    * @see
-   * {@link https://spec.matrix.org/v1.18/client-server-api/#get_matrixclientv1adminsuspenduserid | GET /admin/suspend/{userId}}
+   * {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv1adminsuspenduserid | GET /admin/suspend/{userId}}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -4317,7 +4317,7 @@ export interface Client
    * @throws {NotFoundError} If there is no such user.
    * @throws {UnsupportedFeatureError} If the homeserver can't do it.
    * @see
-   * {@link https://spec.matrix.org/v1.18/client-server-api/#put_matrixclientv1adminsuspenduserid | PUT /admin/suspend/{userId}}
+   * {@link https://spec.matrix.org/v1.19/client-server-api/#put_matrixclientv1adminsuspenduserid | PUT /admin/suspend/{userId}}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -4339,7 +4339,7 @@ export interface Client
    * @throws {ServiceResponseError} If it answers with something else.
    * @throws {ValueError} If the server name can't be one.
    * @see
-   * {@link https://spec.matrix.org/v1.16/client-server-api/#getwell-knownmatrixsupport | GET /.well-known/matrix/support}
+   * {@link https://spec.matrix.org/v1.19/client-server-api/#getwell-knownmatrixsupport | GET /.well-known/matrix/support}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -4361,7 +4361,7 @@ export interface Client
    * @throws {ServiceResponseError} If it answers with something else.
    * @throws {ValueError} If the server name can't be one.
    * @see
-   * {@link https://spec.matrix.org/v1.18/client-server-api/#getwell-knownmatrixpolicy_server | GET /.well-known/matrix/policy_server}
+   * {@link https://spec.matrix.org/v1.19/client-server-api/#getwell-knownmatrixpolicy_server | GET /.well-known/matrix/policy_server}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -4384,7 +4384,7 @@ export interface Client
    * @param content The content: text, media, a location or anything else with a `msgtype`.
    * @param options Transaction ID, encryption, and request options.
    * @returns The ID of the event.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#mroommessage | m.room.message}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#mroommessage | m.room.message}
    * @example
    * ```ts ignore
    * import { Client } from "@greenroom/matrix";
@@ -4432,7 +4432,7 @@ export interface Client
    * @param options Formatting, kind, relation, transaction ID, encryption, and request options.
    * @returns The ID of the event.
    * @throws {ValueError} If there is neither text nor HTML.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#mtext | m.text}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#mtext | m.text}
    * @example
    * ```ts ignore
    * import { Client } from "@greenroom/matrix";
@@ -4460,7 +4460,7 @@ export interface Client
    * @param options Formatting, kind, transaction ID, encryption, and request options.
    * @returns The ID of the edit.
    * @throws {ValueError} If there is neither text nor HTML.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#event-replacements | Event replacements}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#event-replacements | Event replacements}
    * @example
    * ```ts ignore
    * import { Client } from "@greenroom/matrix";
@@ -4489,7 +4489,7 @@ export interface Client
    * @param options Formatting, relation, transaction ID, encryption, and request options.
    * @returns The ID of the event.
    * @throws {ValueError} If there is neither text nor HTML.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#mnotice | m.notice}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#mnotice | m.notice}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -4510,7 +4510,7 @@ export interface Client
    * @param options Formatting, relation, transaction ID, encryption, and request options.
    * @returns The ID of the event.
    * @throws {ValueError} If there is neither text nor HTML.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#memote | m.emote}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#memote | m.emote}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -4532,7 +4532,7 @@ export interface Client
    * @param options What it shows, relation, transaction ID, encryption, and request options.
    * @returns The ID of the event.
    * @throws {ValueError} If `url` is no `mxc://` URI.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#msticker | m.sticker}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#msticker | m.sticker}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -4560,7 +4560,7 @@ export interface Client
    * @returns The ID of the reaction; redact it to take the reaction back.
    * @throws {DuplicateAnnotationError} If the user has reacted to the event with this key before.
    * @throws {ValueError} If `key` is empty.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#mreaction | m.reaction}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#mreaction | m.reaction}
    * @example
    * ```ts ignore
    * import { Client } from "@greenroom/matrix";
@@ -4594,7 +4594,7 @@ export interface Client
    * @throws {TooLargeError} If the server takes no content as large as this.
    * @throws {ValueError} If `url` is neither data nor an `mxc://` URI, or the data has another size
    *   than `info` says.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#mfile | m.file}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#mfile | m.file}
    * @example
    * ```ts ignore
    * import { Client } from "@greenroom/matrix";
@@ -4632,7 +4632,7 @@ export interface Client
    * @throws {TooLargeError} If the server takes no content as large as this.
    * @throws {ValueError} If `url` is neither data nor an `mxc://` URI, or the data has another size
    *   than `info` says.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#mimage | m.image}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#mimage | m.image}
    * @example
    * ```ts ignore
    * import { Client } from "@greenroom/matrix";
@@ -4734,7 +4734,7 @@ export interface Client
    * @param options What wakes the bot.
    * @returns What was done.
    * @throws {ValueError} If the client has no `wake.secret`, or the address can't be used.
-   * @see {@link https://spec.matrix.org/v1.16/push-gateway-api/ | Push gateway API}
+   * @see {@link https://spec.matrix.org/v1.19/push-gateway-api/ | Push gateway API}
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";

@@ -345,7 +345,7 @@ export interface WakeAPI {
    * @param options What wakes the bot.
    * @returns What was done.
    * @throws {ValueError} If the client has no `wake.secret`, or the address can't be used.
-   * @see {@link https://spec.matrix.org/v1.16/push-gateway-api/ | Push gateway API}
+   * @see {@link https://spec.matrix.org/v1.19/push-gateway-api/ | Push gateway API}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";

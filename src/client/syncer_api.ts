@@ -80,7 +80,7 @@ export interface SyncerAPI extends HandlersAPI {
    *   {@linkcode MissingPermissionError}, or a {@linkcode HomeserverAddressError}. Handlers of
    *   `SYNC_STOPPED` receive the same reason.
    * @throws {ClientEndedError} If the client was closed, or has failed, before.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#syncing | Syncing}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#syncing | Syncing}
    *
    * @example A bot that answers
    * ```ts

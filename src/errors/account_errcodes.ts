@@ -3,7 +3,7 @@
  *
  * The error of a login by OAuth 2.0.
  *
- * @see {@link https://spec.matrix.org/v1.18/client-server-api/#oauth-20-api | OAuth 2.0 API}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#oauth-20-api | OAuth 2.0 API}
  *
  * @module
  */

@@ -2,7 +2,7 @@
  * Which class belongs to which error code of the Matrix specification.
  *
  * @see
- * {@link https://spec.matrix.org/v1.16/client-server-api/#standard-error-response | Standard error response}
+ * {@link https://spec.matrix.org/v1.19/client-server-api/#standard-error-response | Standard error response}
  *
  * Errors of requests that any operation may fail with, and of rooms: their versions, aliases, members and power.
  *

@@ -1,7 +1,7 @@
 /**
  * The errors for answers that are not what the specification promises, and of server discovery.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#server-discovery | Server discovery}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#server-discovery | Server discovery}
  *
  * @module
  */

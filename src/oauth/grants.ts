@@ -2,13 +2,13 @@
  * The two logins of OAuth 2.0: by authorization code, where the user agrees in a browser, which comes back with a
  * code; and by device code, where the user agrees in the browser of another device.
  *
- * @see {@link https://spec.matrix.org/v1.18/client-server-api/#authorization-code-flow | Authorization code flow}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#authorization-code-flow | Authorization code flow}
  * @see {@link https://www.rfc-editor.org/rfc/rfc7636 | Proof key for code exchange (PKCE)}
  * @see {@link https://www.rfc-editor.org/rfc/rfc8628 | Device authorization grant}
  *
  * The login by single sign-on of servers without OAuth 2.0: a browser comes back with a login token.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#sso-client-loginauthentication | SSO client login}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#sso-client-loginauthentication | SSO client login}
  *
  * Over 300 lines because the three logins in a browser are read beside each other.
  *
@@ -59,7 +59,7 @@ const LOOPBACK = "http://127.0.0.1/";
  * @throws {NetworkError} If a server can't be reached.
  * @throws {MissingPermissionError} If Deno may not listen on this machine.
  * @see
- * {@link https://spec.matrix.org/v1.18/client-server-api/#authorization-code-flow | Authorization code flow}
+ * {@link https://spec.matrix.org/v1.19/client-server-api/#authorization-code-flow | Authorization code flow}
  * @example
  * ```ts
  * import { Client, type Store } from "@greenroom/matrix";
@@ -294,7 +294,7 @@ export interface SsoRedirectOptions {
  * @returns The address.
  * @throws {ValueError} If an option can't be used.
  * @see
- * {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3loginssoredirect | GET /login/sso/redirect}
+ * {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv3loginssoredirect | GET /login/sso/redirect}
  * @example
  * ```ts
  * import { getSsoRedirectUrl } from "@greenroom/matrix/oauth";
@@ -336,7 +336,7 @@ export interface SsoLoginOptions {
  * @throws {ForbiddenError} If the server refuses the token that the browser came back with.
  * @throws {MissingPermissionError} If Deno may not listen on this machine.
  * @see
- * {@link https://spec.matrix.org/v1.16/client-server-api/#sso-client-loginauthentication | SSO client login}
+ * {@link https://spec.matrix.org/v1.19/client-server-api/#sso-client-loginauthentication | SSO client login}
  * @example
  * ```ts
  * import { Client } from "@greenroom/matrix";

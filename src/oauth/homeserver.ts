@@ -91,7 +91,7 @@ export function transportOf({ fetch: send, clock = systemClock }: OAuthServerOpt
  *   used (`OAUTH_METADATA`).
  * @throws {NetworkError} If the homeserver can't be reached.
  * @see
- * {@link https://spec.matrix.org/v1.18/client-server-api/#get_matrixclientv1auth_metadata | GET /auth_metadata}
+ * {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv1auth_metadata | GET /auth_metadata}
  * @example
  * ```ts
  * import { getAuthMetadata } from "@greenroom/matrix/oauth";

@@ -2,7 +2,7 @@
  * What the logins by OAuth 2.0 have in common: the homeserver, its authorization server, a client that is
  * registered there, the scopes of a device, and the session that comes of it.
  *
- * @see {@link https://spec.matrix.org/v1.18/client-server-api/#oauth-20-api | OAuth 2.0 API}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#oauth-20-api | OAuth 2.0 API}
  *
  * A server on this machine, which takes one redirect of a browser.
  *

@@ -3,7 +3,7 @@
  *
  * Over 300 lines because a third of it is the documentation of what applications see.
  *
- * @see {@link https://spec.matrix.org/v1.18/client-server-api/#token-refresh-flow | Token refresh flow}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#token-refresh-flow | Token refresh flow}
  * @module
  */
 
@@ -293,7 +293,7 @@ export class OAuthSession {
    * @returns The address; undefined if the server has no such page, or does not support the action.
    * @throws {OAuthError} If the server's metadata can't be used.
    * @see
-   * {@link https://spec.matrix.org/v1.18/client-server-api/#oauth-20-account-management | Account management}
+   * {@link https://spec.matrix.org/v1.19/client-server-api/#oauth-20-account-management | Account management}
    * @example
    * ```ts
    * import type { OAuthSession } from "@greenroom/matrix/oauth";

@@ -63,7 +63,7 @@ export interface PendingAuthorization {
  * endpoints too: `/oauth2/registration`, `/oauth2/device`, `/oauth2/token`, `/oauth2/revoke` and
  * `/authorize`.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#oauth-20-api | OAuth 2.0 API}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#oauth-20-api | OAuth 2.0 API}
  *
  * @example Logging in by a device code
  * ```ts

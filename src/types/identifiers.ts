@@ -6,14 +6,14 @@
  * of any characters. What the application gives is checked before anything is sent (`isUserId()`,
  * `checkIdentifier()` and their like): the name of a server in it must be one, too.
  *
- * @see {@link https://spec.matrix.org/v1.16/appendices/#identifier-grammar | Identifier grammar}
+ * @see {@link https://spec.matrix.org/v1.19/appendices/#identifier-grammar | Identifier grammar}
  *
  * What names room keys: their sessions, and versions of a backup, which say what their algorithm and public key are.
  *
  * Nothing of a version is trusted for being there: the server can make one whose private key it has. It is trusted
  * if its public key is that of a private key that is known, or if it carries a signature of a key that is trusted.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#server-side-key-backups | Server-side key backups}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#server-side-key-backups | Server-side key backups}
  *
  * Over 300 lines because each kind of identifier has its rule.
  *
@@ -185,7 +185,7 @@ const CONTENT_URI = /^mxc:\/\/([^/]+)\/([0-9A-Za-z_-]{1,255})$/;
  *
  * @param url The content URI.
  * @throws {ValueError} If it is none.
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#matrix-content-mxc-uris | Matrix content (mxc://) URIs}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#matrix-content-mxc-uris | Matrix content (mxc://) URIs}
  */
 export function parseContentUri(url: string): { readonly serverName: string; readonly mediaId: string } {
   const [, serverName, mediaId] = CONTENT_URI.exec(url) ?? [];

@@ -5,7 +5,7 @@
  * here promises one. Values that come from a server are never checked by a type; `parseUserId()`
  * checks where a part is needed.
  *
- * @see {@link https://spec.matrix.org/v1.16/appendices/#identifier-grammar | Identifier grammar}
+ * @see {@link https://spec.matrix.org/v1.19/appendices/#identifier-grammar | Identifier grammar}
  * @module
  */
 

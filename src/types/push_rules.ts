@@ -3,7 +3,7 @@
  * by the same code. Globs, of access lists too, are not made into regular expressions, whose time has no bound where
  * a glob has several stars.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#push-rules | Push rules}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#push-rules | Push rules}
  * @module
  */
 
@@ -35,7 +35,7 @@ export interface PushRuleEvaluation {
    * @returns Whether it notifies, and how. Own events and redacted ones notify nobody.
    * @throws {ValueError} If the event is none of a room.
    * @throws {MatrixRequestError} If the homeserver refuses to say the rules, or who is in the room.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#push-rules | Push rules}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#push-rules | Push rules}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";

@@ -300,7 +300,7 @@ export class StateStore {
 
   /**
    * Returns the content of the
-   * [`m.room.encryption`](https://spec.matrix.org/v1.16/client-server-api/#mroomencryption) event
+   * [`m.room.encryption`](https://spec.matrix.org/v1.19/client-server-api/#mroomencryption) event
    * that counts.
    *
    * @param roomId The room.
@@ -322,7 +322,7 @@ export class StateStore {
 
   /**
    * Returns the content of
-   * [`m.room.power_levels`](https://spec.matrix.org/v1.16/client-server-api/#mroompower_levels).
+   * [`m.room.power_levels`](https://spec.matrix.org/v1.19/client-server-api/#mroompower_levels).
    *
    * @param roomId The room.
    * @returns The content; undefined if it is not known.
@@ -343,7 +343,7 @@ export class StateStore {
   }
 
   /**
-   * Returns the [`m.room.create`](https://spec.matrix.org/v1.16/client-server-api/#mroomcreate)
+   * Returns the [`m.room.create`](https://spec.matrix.org/v1.19/client-server-api/#mroomcreate)
    * event.
    *
    * @param roomId The room.

@@ -4,7 +4,7 @@
  * Over 300 lines because half of it is the documentation of what applications see.
  *
  * @see
- * {@link https://spec.matrix.org/v1.16/client-server-api/#account-registration-and-management | Account management}
+ * {@link https://spec.matrix.org/v1.19/client-server-api/#account-registration-and-management | Account management}
  * @module
  */
 
@@ -208,7 +208,7 @@ export interface AccountAPI {
    * @throws {InvalidUsernameError} If the name breaks the grammar.
    * @throws {ForbiddenError} If the server takes no registrations.
    * @see
-   * {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3register | POST /register}
+   * {@link https://spec.matrix.org/v1.19/client-server-api/#post_matrixclientv3register | POST /register}
    * @example
    * ```ts
    * import { Client } from "@greenroom/matrix";
@@ -229,7 +229,7 @@ export interface AccountAPI {
    * @param options Request options.
    * @returns Whether it can; false if it is taken, reserved or malformed.
    * @see
-   * {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3registeravailable | GET /register/available}
+   * {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv3registeravailable | GET /register/available}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";
@@ -249,7 +249,7 @@ export interface AccountAPI {
    * @throws {ForbiddenError} If nobody can register.
    * @throws {ValueError} If the token is empty.
    * @see
-   * {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv1registermloginregistration_tokenvalidity | GET /register/m.login.registration_token/validity}
+   * {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv1registermloginregistration_tokenvalidity | GET /register/m.login.registration_token/validity}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";
@@ -271,7 +271,7 @@ export interface AccountAPI {
    * @throws {AuthenticationNeededError} If the server wants an authentication that `authentication`
    *   does not cover.
    * @see
-   * {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3accountpassword | POST /account/password}
+   * {@link https://spec.matrix.org/v1.19/client-server-api/#post_matrixclientv3accountpassword | POST /account/password}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";
@@ -293,7 +293,7 @@ export interface AccountAPI {
    * @throws {AuthenticationNeededError} If the server wants an authentication that `authentication`
    *   does not cover.
    * @see
-   * {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3accountdeactivate | POST /account/deactivate}
+   * {@link https://spec.matrix.org/v1.19/client-server-api/#post_matrixclientv3accountdeactivate | POST /account/deactivate}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";
@@ -311,7 +311,7 @@ export interface AccountAPI {
    * @param options Request options.
    * @returns The addresses.
    * @see
-   * {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3account3pid | GET /account/3pid}
+   * {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv3account3pid | GET /account/3pid}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";

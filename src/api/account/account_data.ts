@@ -4,7 +4,7 @@
  *
  * Over 300 lines because half of it is the documentation of what applications see.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#client-config | Client config}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#client-config | Client config}
  * @module
  */
 
@@ -86,7 +86,7 @@ export interface AccountDataAPI {
    * @throws {MalformedContentError} If it is not what its type says. As it was kept it is answered
    *   for a definition without a schema.
    * @throws {ValueError} If the type is empty, or of events of another class.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3useruseridaccount_datatype | GET /user/{userId}/account_data/{type}}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv3useruseridaccount_datatype | GET /user/{userId}/account_data/{type}}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";
@@ -112,7 +112,7 @@ export interface AccountDataAPI {
    *   `m.push_rules`.
    * @throws {ValueError} If the type is empty, or of events of another class, or the data is
    *   refused.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#put_matrixclientv3useruseridaccount_datatype | PUT /user/{userId}/account_data/{type}}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#put_matrixclientv3useruseridaccount_datatype | PUT /user/{userId}/account_data/{type}}
    * @example
    * ```ts
    * import { Client } from "@greenroom/matrix";
@@ -158,7 +158,7 @@ export interface AccountDataAPI {
    *
    * @param options Request options.
    * @returns The data by type, as it was kept.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3sync | GET /sync}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv3sync | GET /sync}
    * @example
    * ```ts
    * import { Client } from "@greenroom/matrix";
@@ -181,7 +181,7 @@ export interface AccountDataAPI {
    * @param options Request options.
    * @returns The tags by name, in `tags`, as the room's `m.tag` has them; none if the room has no
    *   tags.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3useruseridroomsroomidtags | GET /user/{userId}/rooms/{roomId}/tags}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv3useruseridroomsroomidtags | GET /user/{userId}/rooms/{roomId}/tags}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";
@@ -201,7 +201,7 @@ export interface AccountDataAPI {
    * @param tag The tag, such as `m.favourite`.
    * @param options Request options.
    * @returns What is known of the room under the tag; undefined if the room does not have it.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3useruseridroomsroomidtags | GET /user/{userId}/rooms/{roomId}/tags}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv3useruseridroomsroomidtags | GET /user/{userId}/rooms/{roomId}/tags}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";
@@ -221,7 +221,7 @@ export interface AccountDataAPI {
    * @param tag The tag: `m.favourite`, `m.lowpriority`, or the user's own behind `u.`.
    * @param options Where the room stands among those of the tag, and request options.
    * @throws {ValueError} If the tag is empty, or can't be part of a path (`.` and `..`).
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#put_matrixclientv3useruseridroomsroomidtagstag | PUT /user/{userId}/rooms/{roomId}/tags/{tag}}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#put_matrixclientv3useruseridroomsroomidtagstag | PUT /user/{userId}/rooms/{roomId}/tags/{tag}}
    * @example
    * ```ts
    * import { Client } from "@greenroom/matrix";
@@ -244,7 +244,7 @@ export interface AccountDataAPI {
    * @param tag The tag.
    * @param options Request options.
    * @throws {ValueError} If the tag is empty, or can't be part of a path (`.` and `..`).
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#delete_matrixclientv3useruseridroomsroomidtagstag | DELETE /user/{userId}/rooms/{roomId}/tags/{tag}}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#delete_matrixclientv3useruseridroomsroomidtagstag | DELETE /user/{userId}/rooms/{roomId}/tags/{tag}}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";

@@ -3,7 +3,7 @@
  *
  * Over 300 lines because half of it is the documentation of what applications see.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#key-management | Key management}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#key-management | Key management}
  * @module
  */
 
@@ -145,7 +145,7 @@ export interface DeviceKeysAPI {
    * @param options The keys, and request options.
    * @returns How many unclaimed one-time keys the server has of this device, by algorithm.
    * @throws {MatrixRequestError} If the server has another key of the same ID.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3keysupload | POST /keys/upload}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#post_matrixclientv3keysupload | POST /keys/upload}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";
@@ -166,7 +166,7 @@ export interface DeviceKeysAPI {
    * @param options How long the server may ask other servers, and request options.
    * @returns The keys, and the servers that could not be reached.
    * @throws {ValueError} If a user ID can't be one, or `timeout` is negative or no integer.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3keysquery | POST /keys/query}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#post_matrixclientv3keysquery | POST /keys/query}
    * @example
    * ```ts
    * import { Client } from "@greenroom/matrix";
@@ -192,7 +192,7 @@ export interface DeviceKeysAPI {
    * @param options How long the server may ask other servers, and request options.
    * @returns A key of each device that has one, and the servers that could not be reached.
    * @throws {ValueError} If a user ID can't be one, or `timeout` is negative or no integer.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3keysclaim | POST /keys/claim}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#post_matrixclientv3keysclaim | POST /keys/claim}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";
@@ -213,7 +213,7 @@ export interface DeviceKeysAPI {
    * @param to The token to end at.
    * @param options Request options.
    * @returns Who changed, and who shares no encrypted room with the user any more.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3keyschanges | GET /keys/changes}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv3keyschanges | GET /keys/changes}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";
@@ -236,7 +236,7 @@ export interface DeviceKeysAPI {
    * @throws {InvalidSignatureError} If a signature does not verify.
    * @throws {AuthenticationNeededError} If the server wants an authentication that `authentication`
    *   does not cover.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3keysdevice_signingupload | POST /keys/device_signing/upload}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#post_matrixclientv3keysdevice_signingupload | POST /keys/device_signing/upload}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";
@@ -255,7 +255,7 @@ export interface DeviceKeysAPI {
    * @param signatures What was signed, with the signatures, by user and device ID or public key.
    * @param options Request options.
    * @returns The signatures that were refused.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3keyssignaturesupload | POST /keys/signatures/upload}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#post_matrixclientv3keyssignaturesupload | POST /keys/signatures/upload}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";

@@ -1,7 +1,7 @@
 /**
  * The user's devices.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#device-management | Device management}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#device-management | Device management}
  *
  * The dehydrated device of an account, as the server keeps it.
  *
@@ -63,7 +63,7 @@ export interface DevicesAPI {
    *
    * @param options Request options.
    * @returns The devices.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3devices | GET /devices}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv3devices | GET /devices}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";
@@ -83,7 +83,7 @@ export interface DevicesAPI {
    * @param options Request options.
    * @returns The device.
    * @throws {NotFoundError} If the user has no such device.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3devicesdeviceid | GET /devices/{deviceId}}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv3devicesdeviceid | GET /devices/{deviceId}}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";
@@ -104,7 +104,7 @@ export interface DevicesAPI {
    * @param displayName The new name. Other users can see it.
    * @param options Request options.
    * @throws {NotFoundError} If the user has no such device.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#put_matrixclientv3devicesdeviceid | PUT /devices/{deviceId}}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#put_matrixclientv3devicesdeviceid | PUT /devices/{deviceId}}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";
@@ -123,7 +123,7 @@ export interface DevicesAPI {
    * @param options How to authenticate, and request options.
    * @throws {AuthenticationNeededError} If the server wants an authentication that `authentication`
    *   does not cover.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#delete_matrixclientv3devicesdeviceid | DELETE /devices/{deviceId}}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#delete_matrixclientv3devicesdeviceid | DELETE /devices/{deviceId}}
    * @example
    * ```ts
    * import { Client } from "@greenroom/matrix";
@@ -151,7 +151,7 @@ export interface DevicesAPI {
    * @param options How to authenticate, and request options.
    * @throws {AuthenticationNeededError} If the server wants an authentication that `authentication`
    *   does not cover.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3delete_devices | POST /delete_devices}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#post_matrixclientv3delete_devices | POST /delete_devices}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";

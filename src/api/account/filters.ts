@@ -1,7 +1,7 @@
 /**
  * Filters, stored by the server: what a sync contains.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#filtering | Filtering}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#filtering | Filtering}
  * @module
  */
 
@@ -33,7 +33,7 @@ export interface FiltersAPI {
    * @param options Request options.
    * @returns The filter's ID, for `sync()`.
    * @throws {MatrixRequestError} If the server does not take the filter.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3useruseridfilter | POST /user/{userId}/filter}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#post_matrixclientv3useruseridfilter | POST /user/{userId}/filter}
    * @example
    * ```ts
    * import { Client } from "@greenroom/matrix";
@@ -56,7 +56,7 @@ export interface FiltersAPI {
    * @param options Request options.
    * @returns The filter.
    * @throws {NotFoundError} If the user has no such filter.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3useruseridfilterfilterid | GET /user/{userId}/filter/{filterId}}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv3useruseridfilterfilterid | GET /user/{userId}/filter/{filterId}}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";

@@ -2,7 +2,7 @@
  * Which invitations the homeserver lets through to the user. A file of its own because two types of account data say
  * it, by what the server supports.
  *
- * @see {@link https://spec.matrix.org/v1.18/client-server-api/#invite-permission | Invite permission}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#invite-permission | Invite permission}
  * @see {@link https://github.com/matrix-org/matrix-spec-proposals/pull/4155 | MSC4155}
  * @module
  */
@@ -57,7 +57,7 @@ export interface InvitePermissionsAPI {
    *
    * @param options Request options.
    * @returns What was set; empty: all get through.
-   * @see {@link https://spec.matrix.org/v1.18/client-server-api/#invite-permission | Invite permission}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#invite-permission | Invite permission}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";
@@ -82,7 +82,7 @@ export interface InvitePermissionsAPI {
    * @param options Request options.
    * @throws {UnsupportedFeatureError} If the homeserver can't block, or has no lists.
    * @throws {ValueError} If there is no such member, or it is of another kind.
-   * @see {@link https://spec.matrix.org/v1.18/client-server-api/#invite-permission | Invite permission}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#invite-permission | Invite permission}
    * @see {@link https://github.com/matrix-org/matrix-spec-proposals/pull/4155 | MSC4155}
    * @example
    * ```ts

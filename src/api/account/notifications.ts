@@ -3,11 +3,11 @@
  * were.
  *
  * @see
- * {@link https://spec.matrix.org/v1.16/client-server-api/#listing-notifications | Listing notifications}
+ * {@link https://spec.matrix.org/v1.19/client-server-api/#listing-notifications | Listing notifications}
  *
  * Pushers: where notifications go.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#push-notifications | Push notifications}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#push-notifications | Push notifications}
  *
  * @module
  */
@@ -108,7 +108,7 @@ export interface NotificationsAPI {
    *
    * @param options Which, where the part begins, and request options.
    * @see
-   * {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3notifications | GET /notifications}
+   * {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv3notifications | GET /notifications}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";
@@ -197,7 +197,7 @@ export interface PushersAPI {
    *
    * @param options Request options.
    * @returns The pushers.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3pushers | GET /pushers}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv3pushers | GET /pushers}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";
@@ -215,7 +215,7 @@ export interface PushersAPI {
    * @param pusher The pusher.
    * @param options Request options.
    * @throws {MatrixRequestError} If the server does not take the pusher.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3pushersset | POST /pushers/set}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#post_matrixclientv3pushersset | POST /pushers/set}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";
@@ -241,7 +241,7 @@ export interface PushersAPI {
    * @param pushkey The pusher's key.
    * @param appId The pusher's application.
    * @param options Request options.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3pushersset | POST /pushers/set}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#post_matrixclientv3pushersset | POST /pushers/set}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";

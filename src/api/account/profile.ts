@@ -4,8 +4,8 @@
  *
  * Over 300 lines because half of it is the documentation of what applications see.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#profiles | Profiles}
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#presence | Presence}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#profiles | Profiles}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#presence | Presence}
  * @module
  */
 
@@ -57,7 +57,7 @@ export interface ProfileAPI {
    * @returns All of the profile.
    * @throws {NotFoundError} If there is no such user, or no profile.
    * @throws {ForbiddenError} If the server refuses to show it.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3profileuserid | GET /profile/{userId}}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv3profileuserid | GET /profile/{userId}}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";
@@ -77,7 +77,7 @@ export interface ProfileAPI {
    * @param options Request options.
    * @returns The name; undefined if there is none, or no such user.
    * @throws {ForbiddenError} If the server refuses to show it.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3profileuseridkeyname | GET /profile/{userId}/{keyName}}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv3profileuseridkeyname | GET /profile/{userId}/{keyName}}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";
@@ -95,7 +95,7 @@ export interface ProfileAPI {
    *
    * @param displayname The name; empty or undefined to have none.
    * @param options Whether to look first, and request options.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#put_matrixclientv3profileuseridkeyname | PUT /profile/{userId}/{keyName}}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#put_matrixclientv3profileuseridkeyname | PUT /profile/{userId}/{keyName}}
    * @example
    * ```ts
    * import { Client } from "@greenroom/matrix";
@@ -117,7 +117,7 @@ export interface ProfileAPI {
    * @param options Request options.
    * @returns Where the image is; undefined if there is none, or no such user.
    * @throws {ForbiddenError} If the server refuses to show it.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3profileuseridkeyname | GET /profile/{userId}/{keyName}}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv3profileuseridkeyname | GET /profile/{userId}/{keyName}}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";
@@ -138,7 +138,7 @@ export interface ProfileAPI {
    *   none.
    * @param options Whether to look first, and request options.
    * @throws {ValueError} If it is no `mxc://` URI.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#put_matrixclientv3profileuseridkeyname | PUT /profile/{userId}/{keyName}}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#put_matrixclientv3profileuseridkeyname | PUT /profile/{userId}/{keyName}}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";
@@ -160,7 +160,7 @@ export interface ProfileAPI {
    * @returns The value, unchecked: its form is the other user's choice. Undefined if there is none,
    *   or no such user.
    * @throws {ForbiddenError} If the server refuses to show it.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3profileuseridkeyname | GET /profile/{userId}/{keyName}}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv3profileuseridkeyname | GET /profile/{userId}/{keyName}}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";
@@ -184,7 +184,7 @@ export interface ProfileAPI {
    * @throws {ProfileTooLargeError} If the profile would exceed 64 KiB.
    * @throws {KeyTooLargeError} If the name is too long.
    * @throws {ValueError} If the value is undefined.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#put_matrixclientv3profileuseridkeyname | PUT /profile/{userId}/{keyName}}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#put_matrixclientv3profileuseridkeyname | PUT /profile/{userId}/{keyName}}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";
@@ -201,7 +201,7 @@ export interface ProfileAPI {
    *
    * @param keyName The field.
    * @param options Request options.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#delete_matrixclientv3profileuseridkeyname | DELETE /profile/{userId}/{keyName}}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#delete_matrixclientv3profileuseridkeyname | DELETE /profile/{userId}/{keyName}}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";
@@ -334,7 +334,7 @@ export interface PresenceAPI {
    * @returns Whether the user is there, since when, and what the user says about it.
    * @throws {ForbiddenError} If the users share no room.
    * @throws {ValueError} If it is no user ID.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3presenceuseridstatus | GET /presence/{userId}/status}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv3presenceuseridstatus | GET /presence/{userId}/status}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";
@@ -354,7 +354,7 @@ export interface PresenceAPI {
    * A sync sets presence too: online by default.
    *
    * @param options Presence, what to say about it, and request options.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#put_matrixclientv3presenceuseridstatus | PUT /presence/{userId}/status}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#put_matrixclientv3presenceuseridstatus | PUT /presence/{userId}/status}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";

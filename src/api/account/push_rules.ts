@@ -3,7 +3,7 @@
  *
  * Over 300 lines because half of it is the documentation of what applications see.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#push-rules | Push rules}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#push-rules | Push rules}
  * @module
  */
 
@@ -72,7 +72,7 @@ export interface PushRulesAPI {
    *
    * @param options Request options.
    * @returns The rules by kind, each in order of priority.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3pushrulesglobal | GET /pushrules/global/}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv3pushrulesglobal | GET /pushrules/global/}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";
@@ -94,7 +94,7 @@ export interface PushRulesAPI {
    * @param options Request options.
    * @returns The rule.
    * @throws {NotFoundError} If there is no such rule.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3pushrulesglobalkindruleid | GET /pushrules/global/{kind}/{ruleId}}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv3pushrulesglobalkindruleid | GET /pushrules/global/{kind}/{ruleId}}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";
@@ -123,7 +123,7 @@ export interface PushRulesAPI {
    * @param actions What to do when the rule matches; nothing if empty.
    * @param options When it matches, its place among the others, and request options.
    * @throws {MatrixRequestError} If the rule named by `before` or `after` does not exist.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#put_matrixclientv3pushrulesglobalkindruleid | PUT /pushrules/global/{kind}/{ruleId}}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#put_matrixclientv3pushrulesglobalkindruleid | PUT /pushrules/global/{kind}/{ruleId}}
    * @example
    * ```ts
    * import { Client } from "@greenroom/matrix";
@@ -153,7 +153,7 @@ export interface PushRulesAPI {
    * @param ruleId The rule.
    * @param options Request options.
    * @throws {NotFoundError} If there is no such rule.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#delete_matrixclientv3pushrulesglobalkindruleid | DELETE /pushrules/global/{kind}/{ruleId}}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#delete_matrixclientv3pushrulesglobalkindruleid | DELETE /pushrules/global/{kind}/{ruleId}}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";
@@ -179,7 +179,7 @@ export interface PushRulesAPI {
    * @param options Request options.
    * @returns True if it is.
    * @throws {NotFoundError} If there is no such rule.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3pushrulesglobalkindruleidenabled | GET /pushrules/global/{kind}/{ruleId}/enabled}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv3pushrulesglobalkindruleidenabled | GET /pushrules/global/{kind}/{ruleId}/enabled}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";
@@ -205,7 +205,7 @@ export interface PushRulesAPI {
    * @param enabled Whether it is to be in force.
    * @param options Request options.
    * @throws {NotFoundError} If there is no such rule.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#put_matrixclientv3pushrulesglobalkindruleidenabled | PUT /pushrules/global/{kind}/{ruleId}/enabled}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#put_matrixclientv3pushrulesglobalkindruleidenabled | PUT /pushrules/global/{kind}/{ruleId}/enabled}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";
@@ -232,7 +232,7 @@ export interface PushRulesAPI {
    * @param options Request options.
    * @returns Its actions.
    * @throws {NotFoundError} If there is no such rule.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3pushrulesglobalkindruleidactions | GET /pushrules/global/{kind}/{ruleId}/actions}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv3pushrulesglobalkindruleidactions | GET /pushrules/global/{kind}/{ruleId}/actions}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";
@@ -259,7 +259,7 @@ export interface PushRulesAPI {
    * @param actions What to do; nothing if empty.
    * @param options Request options.
    * @throws {NotFoundError} If there is no such rule.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#put_matrixclientv3pushrulesglobalkindruleidactions | PUT /pushrules/global/{kind}/{ruleId}/actions}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#put_matrixclientv3pushrulesglobalkindruleidactions | PUT /pushrules/global/{kind}/{ruleId}/actions}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";

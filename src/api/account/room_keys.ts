@@ -3,7 +3,7 @@
  *
  * Over 300 lines because half of it is the documentation of what applications see.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#server-side-key-backups | Server-side key backups}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#server-side-key-backups | Server-side key backups}
  * @module
  */
 
@@ -130,7 +130,7 @@ export interface RoomKeysAPI {
    * @param options The version to ask for, and request options.
    * @returns The version, of which nothing is proven: the server could have made it.
    * @throws {NotFoundError} If there is no such version.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3room_keysversion | GET /room_keys/version}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv3room_keysversion | GET /room_keys/version}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";
@@ -149,7 +149,7 @@ export interface RoomKeysAPI {
    * @param definition Its algorithm, and what that needs.
    * @param options Request options.
    * @returns The version's name.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3room_keysversion | POST /room_keys/version}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#post_matrixclientv3room_keysversion | POST /room_keys/version}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";
@@ -171,7 +171,7 @@ export interface RoomKeysAPI {
    * @param definition Its algorithm, which must stay, and what that needs.
    * @param options Request options.
    * @throws {NotFoundError} If there is no such version.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#put_matrixclientv3room_keysversionversion | PUT /room_keys/version/(version)}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#put_matrixclientv3room_keysversionversion | PUT /room_keys/version/(version)}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";
@@ -195,7 +195,7 @@ export interface RoomKeysAPI {
    * @param version The version's name.
    * @param options Request options.
    * @throws {NotFoundError} If there is no such version.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#delete_matrixclientv3room_keysversionversion | DELETE /room_keys/version/(version)}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#delete_matrixclientv3room_keysversionversion | DELETE /room_keys/version/(version)}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";
@@ -218,7 +218,7 @@ export interface RoomKeysAPI {
    * @returns How many keys the backup has now.
    * @throws {WrongRoomKeysVersionError} If there is a later version.
    * @throws {NotFoundError} If there is no backup.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#put_matrixclientv3room_keyskeys | PUT /room_keys/keys}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#put_matrixclientv3room_keyskeys | PUT /room_keys/keys}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";
@@ -241,7 +241,7 @@ export interface RoomKeysAPI {
    * @param options Request options.
    * @returns The key, encrypted.
    * @throws {NotFoundError} If it is not in the backup, or there is no such version.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3room_keyskeysroomidsessionid | GET /room_keys/keys/(roomId)/(sessionId)}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv3room_keyskeysroomidsessionid | GET /room_keys/keys/(roomId)/(sessionId)}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";
@@ -269,7 +269,7 @@ export interface RoomKeysAPI {
    * @returns The bytes of a {@link KeyBackupRooms} in JSON, unchecked. The stream must be read to its
    *   end or cancelled.
    * @throws {NotFoundError} If there is no such version.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3room_keyskeys | GET /room_keys/keys}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv3room_keyskeys | GET /room_keys/keys}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";
@@ -294,7 +294,7 @@ export interface RoomKeysAPI {
    * @param options Request options.
    * @returns How many keys the backup has now.
    * @throws {NotFoundError} If there is no such version.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#delete_matrixclientv3room_keyskeysroomidsessionid | DELETE /room_keys/keys/(roomId)/(sessionId)}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#delete_matrixclientv3room_keyskeysroomidsessionid | DELETE /room_keys/keys/(roomId)/(sessionId)}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";

@@ -3,7 +3,7 @@
  *
  * Over 300 lines because half of it is the documentation of what applications see.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#client-authentication | Client authentication}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#client-authentication | Client authentication}
  * @module
  */
 
@@ -113,7 +113,7 @@ export interface SessionAPI {
    *
    * @param options Request options.
    * @returns The versions of the specification, and experimental features.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientversions | GET /versions}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientversions | GET /versions}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";
@@ -133,7 +133,7 @@ export interface SessionAPI {
    *   counts if the homeserver says that it is on.
    * @param options Request options.
    * @throws {ValueError} If it is neither a version nor the name of a feature; the message says what to write.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientversions | GET /versions}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientversions | GET /versions}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";
@@ -151,7 +151,7 @@ export interface SessionAPI {
    * @param options Request options.
    * @returns The user and the device.
    * @throws {UnknownTokenError} If the token is void.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3accountwhoami | GET /account/whoami}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv3accountwhoami | GET /account/whoami}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";
@@ -168,7 +168,7 @@ export interface SessionAPI {
    *
    * @param options Request options.
    * @returns The ways.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3login | GET /login}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv3login | GET /login}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";
@@ -190,7 +190,7 @@ export interface SessionAPI {
    * @throws {UnrecognizedError} If the server offers OAuth 2.0 only; the message says so. See
    *   `loginByDeviceCode()` of `@greenroom/matrix/oauth`.
    * @throws {ValueError} If a password login has no password or no user.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3login | POST /login}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#post_matrixclientv3login | POST /login}
    * @example
    * ```ts
    * import { Client } from "@greenroom/matrix";
@@ -212,7 +212,7 @@ export interface SessionAPI {
    *
    * @param options Whether to forget the token, and request options.
    * @throws {UnknownTokenError} If the token is void already.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3logout | POST /logout}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#post_matrixclientv3logout | POST /logout}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";
@@ -232,7 +232,7 @@ export interface SessionAPI {
    * @param options Whether to forget the token, and request options.
    * @throws {UnknownTokenError} If the token is void already.
    * @throws {UnrecognizedError} If the server offers OAuth 2.0 only; the message says where sessions are ended.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3logoutall | POST /logout/all}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#post_matrixclientv3logoutall | POST /logout/all}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";
@@ -251,7 +251,7 @@ export interface SessionAPI {
    * @returns The token and how long it is good.
    * @throws {AuthenticationNeededError} If the server wants an authentication that `authentication`
    *   does not cover.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv1loginget_token | POST /login/get_token}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#post_matrixclientv1loginget_token | POST /login/get_token}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";

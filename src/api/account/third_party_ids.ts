@@ -3,11 +3,11 @@
  * removed.
  *
  * @see
- * {@link https://spec.matrix.org/v1.16/client-server-api/#adding-account-administrative-contact-information | Contact information}
+ * {@link https://spec.matrix.org/v1.19/client-server-api/#adding-account-administrative-contact-information | Contact information}
  *
  * Proving to a third party who one is.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#openid | OpenID}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#openid | OpenID}
  *
  * Over 300 lines because each operation has its documentation.
  *
@@ -108,7 +108,7 @@ export interface ThirdPartyAddressesAPI {
    * @throws {ThreepidInUseError} If the address is that of an account.
    * @throws {ThreepidMediumNotSupportedError} If the server takes no email addresses.
    * @see
-   * {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3account3pidemailrequesttoken | POST /account/3pid/email/requestToken}
+   * {@link https://spec.matrix.org/v1.19/client-server-api/#post_matrixclientv3account3pidemailrequesttoken | POST /account/3pid/email/requestToken}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";
@@ -131,7 +131,7 @@ export interface ThirdPartyAddressesAPI {
    * @throws {ThreepidInUseError} If the number is that of an account.
    * @throws {ThreepidMediumNotSupportedError} If the server takes no phone numbers.
    * @see
-   * {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3account3pidmsisdnrequesttoken | POST /account/3pid/msisdn/requestToken}
+   * {@link https://spec.matrix.org/v1.19/client-server-api/#post_matrixclientv3account3pidmsisdnrequesttoken | POST /account/3pid/msisdn/requestToken}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";
@@ -151,7 +151,7 @@ export interface ThirdPartyAddressesAPI {
    * @throws {ThreepidAuthFailedError} If the address is not validated.
    * @throws {AuthenticationNeededError} If the server wants an authentication that `authentication` does not cover.
    * @see
-   * {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3account3pidadd | POST /account/3pid/add}
+   * {@link https://spec.matrix.org/v1.19/client-server-api/#post_matrixclientv3account3pidadd | POST /account/3pid/add}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";
@@ -169,7 +169,7 @@ export interface ThirdPartyAddressesAPI {
    * @param validation A validation that the identity server has made.
    * @param options The identity server and its token, and request options.
    * @see
-   * {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3account3pidbind | POST /account/3pid/bind}
+   * {@link https://spec.matrix.org/v1.19/client-server-api/#post_matrixclientv3account3pidbind | POST /account/3pid/bind}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";
@@ -189,7 +189,7 @@ export interface ThirdPartyAddressesAPI {
    * @param options The identity server, and request options.
    * @returns Whether the identity server has done so.
    * @see
-   * {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3account3pidunbind | POST /account/3pid/unbind}
+   * {@link https://spec.matrix.org/v1.19/client-server-api/#post_matrixclientv3account3pidunbind | POST /account/3pid/unbind}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";
@@ -208,7 +208,7 @@ export interface ThirdPartyAddressesAPI {
    * @param options The identity server, and request options.
    * @returns Whether the identity server no longer says whose it is.
    * @see
-   * {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3account3piddelete | POST /account/3pid/delete}
+   * {@link https://spec.matrix.org/v1.19/client-server-api/#post_matrixclientv3account3piddelete | POST /account/3pid/delete}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";
@@ -309,7 +309,7 @@ export interface OpenIDAPI {
    *
    * @param options Request options.
    * @returns The token, and whom the third party has to ask about it.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3useruseridopenidrequest_token | POST /user/{userId}/openid/request_token}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#post_matrixclientv3useruseridopenidrequest_token | POST /user/{userId}/openid/request_token}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";

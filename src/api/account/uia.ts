@@ -2,7 +2,7 @@
  * User-interactive authentication: before some operations the server wants to know once more who is
  * asking.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#user-interactive-authentication-api | User-interactive authentication}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#user-interactive-authentication-api | User-interactive authentication}
  *
  * What a client makes of a login: from then on it acts as the user who logged in. And why there was none.
  *

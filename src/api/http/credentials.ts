@@ -3,7 +3,7 @@
  * that is needed first; the access token, and how it is renewed.
  *
  * @see
- * {@link https://spec.matrix.org/v1.16/client-server-api/#refreshing-access-tokens | Refreshing access tokens}
+ * {@link https://spec.matrix.org/v1.19/client-server-api/#refreshing-access-tokens | Refreshing access tokens}
  * @module
  */
 

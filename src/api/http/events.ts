@@ -2,7 +2,7 @@
  * Events that are sent and asked for: types, contents and transaction IDs, checked before they leave; events
  * and contents that servers answer with and others wrote, checked before they are handed out.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#transaction-identifiers | Transaction identifiers}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#transaction-identifiers | Transaction identifiers}
  * @module
  */
 

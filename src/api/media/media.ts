@@ -3,7 +3,7 @@
  *
  * Over 300 lines because half of it is the documentation of what applications see.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#content-repository | Content repository}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#content-repository | Content repository}
  * @module
  */
 
@@ -107,7 +107,7 @@ export interface MediaAPI {
    * @throws {ServiceResponseError} If the server does not say where the content is.
    * @throws {ValueError} If the data is not what it should be, has another size than was said, or
    *   `mimeType` can't be one.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixmediav3upload | POST /_matrix/media/v3/upload}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#post_matrixmediav3upload | POST /_matrix/media/v3/upload}
    * @example
    * ```ts
    * import { Client } from "@greenroom/matrix";
@@ -131,7 +131,7 @@ export interface MediaAPI {
    * @param options Request options.
    * @returns The URI, and when it is given up if nothing is uploaded.
    * @throws {LimitExceededError} If too many places are empty.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixmediav1create | POST /_matrix/media/v1/create}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#post_matrixmediav1create | POST /_matrix/media/v1/create}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";
@@ -156,7 +156,7 @@ export interface MediaAPI {
    * @throws {CannotOverwriteMediaError} If there is content already; after a try that failed it may
    *   be this one.
    * @throws {ValueError} As of `uploadMedia()`.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#put_matrixmediav3uploadservernamemediaid | PUT /_matrix/media/v3/upload/{serverName}/{mediaId}}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#put_matrixmediav3uploadservernamemediaid | PUT /_matrix/media/v3/upload/{serverName}/{mediaId}}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";
@@ -182,7 +182,7 @@ export interface MediaAPI {
    * @throws {NotYetUploadedError} If nothing has been uploaded yet.
    * @throws {ServiceResponseError} If there is more than `maxSize`.
    * @throws {ValueError} If it is no content URI.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv1mediadownloadservernamemediaid | GET /media/download/{serverName}/{mediaId}}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv1mediadownloadservernamemediaid | GET /media/download/{serverName}/{mediaId}}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";
@@ -216,7 +216,7 @@ export interface MediaAPI {
    * @throws {AttachmentError} If what the message says of an encrypted file can't be used.
    * @throws {NotFoundError} If there is no such content.
    * @throws {ValueError} If it is no content URI.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv1mediadownloadservernamemediaid | GET /media/download/{serverName}/{mediaId}}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv1mediadownloadservernamemediaid | GET /media/download/{serverName}/{mediaId}}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";
@@ -245,7 +245,7 @@ export interface MediaAPI {
    * @throws {AttachmentError} If it is an encrypted file, and not the one that was sent.
    * @throws {MatrixRequestError} If the server can't make a thumbnail of the content.
    * @throws {ValueError} If it is no content URI, or a size is no integer of at least 1.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv1mediathumbnailservernamemediaid | GET /media/thumbnail/{serverName}/{mediaId}}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv1mediathumbnailservernamemediaid | GET /media/thumbnail/{serverName}/{mediaId}}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";
@@ -267,7 +267,7 @@ export interface MediaAPI {
    *
    * @param options Request options.
    * @returns The limits; those that are missing are not known.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv1mediaconfig | GET /media/config}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv1mediaconfig | GET /media/config}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";
@@ -286,7 +286,7 @@ export interface MediaAPI {
    * @param url The page.
    * @param options How old the preview may be, and request options.
    * @returns The preview.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv1mediapreview_url | GET /media/preview_url}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv1mediapreview_url | GET /media/preview_url}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";

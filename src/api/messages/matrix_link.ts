@@ -1,7 +1,7 @@
 /**
  * Links to users, rooms and events: `matrix:` URIs, and URLs of matrix.to.
  *
- * @see {@link https://spec.matrix.org/v1.16/appendices/#uris | URIs}
+ * @see {@link https://spec.matrix.org/v1.19/appendices/#uris | URIs}
  * @module
  */
 
@@ -61,7 +61,7 @@ const MATRIX_TO = /^https?:\/\/(?:www\.)?matrix\.to\/#\/([^?]*)(?:\?(.*))?$/is;
  * @param link The link. One of matrix.to need not be escaped, as clients of old did not.
  * @returns What it says. Unknown parameters and actions are left out.
  * @throws {ValueError} If it is no such link, or leads nowhere.
- * @see {@link https://spec.matrix.org/v1.16/appendices/#uris | URIs}
+ * @see {@link https://spec.matrix.org/v1.19/appendices/#uris | URIs}
  * @example
  * ```ts
  * import { parseMatrixLink } from "@greenroom/matrix";
@@ -99,7 +99,7 @@ export function parseMatrixLink(link: string): MatrixLink {
  *
  * @param link The user, room or event that the link leads to.
  * @throws {ValueError} If an ID or a server name can't be one, or the parts do not go together.
- * @see {@link https://spec.matrix.org/v1.16/appendices/#matrix-uri-scheme | Matrix URI scheme}
+ * @see {@link https://spec.matrix.org/v1.19/appendices/#matrix-uri-scheme | Matrix URI scheme}
  * @example
  * ```ts
  * import { matrixUri } from "@greenroom/matrix";
@@ -122,7 +122,7 @@ export function matrixUri(link: MatrixLink): string {
  *
  * @param link The user, room or event that the link leads to.
  * @throws {ValueError} If an ID or a server name can't be one, or the parts do not go together.
- * @see {@link https://spec.matrix.org/v1.16/appendices/#matrixto-navigation | matrix.to navigation}
+ * @see {@link https://spec.matrix.org/v1.19/appendices/#matrixto-navigation | matrix.to navigation}
  * @example
  * ```ts
  * import { matrixToUrl } from "@greenroom/matrix";

@@ -2,7 +2,7 @@
  * Uploads the files of a message, encrypted if the room is.
  *
  * @see
- * {@link https://spec.matrix.org/v1.16/client-server-api/#sending-encrypted-attachments | Encrypted attachments}
+ * {@link https://spec.matrix.org/v1.19/client-server-api/#sending-encrypted-attachments | Encrypted attachments}
  * @module
  */
 

@@ -4,7 +4,7 @@
  * Over 300 lines because half of it is the documentation of what applications see.
  *
  * @see
- * {@link https://spec.matrix.org/v1.16/client-server-api/#sending-events-to-a-room | Sending events to a room}
+ * {@link https://spec.matrix.org/v1.19/client-server-api/#sending-events-to-a-room | Sending events to a room}
  * @module
  */
 
@@ -128,7 +128,7 @@ export interface MessagesAPI {
    * @throws {ValueError} If the type is empty or not of messages, the content is refused, or a `query` asks
    *   for a delay.
    * @see
-   * {@link https://spec.matrix.org/v1.16/client-server-api/#put_matrixclientv3roomsroomidsendeventtypetxnid | PUT /rooms/{roomId}/send/{eventType}/{txnId}}
+   * {@link https://spec.matrix.org/v1.19/client-server-api/#put_matrixclientv3roomsroomidsendeventtypetxnid | PUT /rooms/{roomId}/send/{eventType}/{txnId}}
    * @example
    * ```ts
    * import { Client } from "@greenroom/matrix";
@@ -162,7 +162,7 @@ export interface MessagesAPI {
    * @returns The ID of the redaction.
    * @throws {ForbiddenError} If the caller lacks the power.
    * @see
-   * {@link https://spec.matrix.org/v1.16/client-server-api/#put_matrixclientv3roomsroomidredacteventidtxnid | PUT /rooms/{roomId}/redact/{eventId}/{txnId}}
+   * {@link https://spec.matrix.org/v1.19/client-server-api/#put_matrixclientv3roomsroomidredacteventidtxnid | PUT /rooms/{roomId}/redact/{eventId}/{txnId}}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";
@@ -184,7 +184,7 @@ export interface MessagesAPI {
    * @returns The event, encrypted if it is.
    * @throws {NotFoundError} If there is no such event, or the caller may not see it.
    * @see
-   * {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3roomsroomideventeventid | GET /rooms/{roomId}/event/{eventId}}
+   * {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv3roomsroomideventeventid | GET /rooms/{roomId}/event/{eventId}}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";
@@ -211,7 +211,7 @@ export interface MessagesAPI {
    * @throws {ForbiddenError} If the caller may not see the history.
    * @throws {ValueError} If `limit` is no integer of at least 1.
    * @see
-   * {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3roomsroomidmessages | GET /rooms/{roomId}/messages}
+   * {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv3roomsroomidmessages | GET /rooms/{roomId}/messages}
    * @example
    * ```ts
    * import { Client } from "@greenroom/matrix";

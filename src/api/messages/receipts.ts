@@ -1,7 +1,7 @@
 /**
  * What the user has read, and that the user is typing.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#receipts | Receipts}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#receipts | Receipts}
  * @module
  */
 
@@ -79,7 +79,7 @@ export interface ReceiptsAPI {
    * @param eventId The event.
    * @param options Kind of receipt, thread, and request options.
    * @throws {ValueError} If a thread is given for the read marker, which has none.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3roomsroomidreceiptreceipttypeeventid | POST /rooms/{roomId}/receipt/{receiptType}/{eventId}}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#post_matrixclientv3roomsroomidreceiptreceipttypeeventid | POST /rooms/{roomId}/receipt/{receiptType}/{eventId}}
    * @example
    * ```ts
    * import { Client } from "@greenroom/matrix";
@@ -101,7 +101,7 @@ export interface ReceiptsAPI {
    * @param roomId The room.
    * @param fullyRead The event at which the marker is to stand.
    * @param options Receipts to send along, and request options.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3roomsroomidread_markers | POST /rooms/{roomId}/read_markers}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#post_matrixclientv3roomsroomidread_markers | POST /rooms/{roomId}/read_markers}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";
@@ -122,7 +122,7 @@ export interface ReceiptsAPI {
    * @param options For how many milliseconds, and request options.
    * @throws {ForbiddenError} If the user is not in the room.
    * @throws {ValueError} If the timeout is no integer.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#put_matrixclientv3roomsroomidtypinguserid | PUT /rooms/{roomId}/typing/{userId}}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#put_matrixclientv3roomsroomidtypinguserid | PUT /rooms/{roomId}/typing/{userId}}
    * @example
    * ```ts
    * import { Client } from "@greenroom/matrix";

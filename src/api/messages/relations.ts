@@ -1,7 +1,7 @@
 /**
  * Events that relate to others: reactions, edits, threads; and which threads the user follows.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#relationship-apis | Relationships API}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#relationship-apis | Relationships API}
  * @see {@link https://github.com/matrix-org/matrix-spec-proposals/pull/4306 | MSC4306}
  * @module
  */
@@ -102,7 +102,7 @@ export interface RelationsAPI {
    * @throws {NotFoundError} If there is no such event, or the caller may not see it.
    * @throws {ValueError} If there is an `eventType` and no `relType`, or `limit` is no integer of
    *   at least 1.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv1roomsroomidrelationseventid | GET /rooms/{roomId}/relations/{eventId}}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv1roomsroomidrelationseventid | GET /rooms/{roomId}/relations/{eventId}}
    * @example
    * ```ts
    * import { Client } from "@greenroom/matrix";
@@ -128,7 +128,7 @@ export interface RelationsAPI {
    * @returns The roots of the threads, and the token of the next page if there is one.
    * @throws {ForbiddenError} If the caller may not see the room.
    * @throws {ValueError} If `limit` is no integer of at least 1.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv1roomsroomidthreads | GET /rooms/{roomId}/threads}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv1roomsroomidthreads | GET /rooms/{roomId}/threads}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";

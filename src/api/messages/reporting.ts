@@ -1,7 +1,7 @@
 /**
  * Reports to the server's administration.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#reporting-content | Reporting content}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#reporting-content | Reporting content}
  * @module
  */
 
@@ -28,7 +28,7 @@ export interface ReportingAPI {
    * @param eventId The event.
    * @param options Reason, and request options.
    * @throws {NotFoundError} If there is no such event, or the caller is not in the room.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3roomsroomidreporteventid | POST /rooms/{roomId}/report/{eventId}}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#post_matrixclientv3roomsroomidreporteventid | POST /rooms/{roomId}/report/{eventId}}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";
@@ -47,7 +47,7 @@ export interface ReportingAPI {
    * @param roomId The room, which the caller need not be in.
    * @param options Reason, and request options.
    * @throws {NotFoundError} If there is no such room; some servers do not say.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3roomsroomidreport | POST /rooms/{roomId}/report}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#post_matrixclientv3roomsroomidreport | POST /rooms/{roomId}/report}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";
@@ -66,7 +66,7 @@ export interface ReportingAPI {
    * @param userId The user.
    * @param options Reason, and request options.
    * @throws {NotFoundError} If there is no such user; some servers do not say.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3usersuseridreport | POST /users/{userId}/report}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#post_matrixclientv3usersuseridreport | POST /users/{userId}/report}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";

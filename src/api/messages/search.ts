@@ -1,7 +1,7 @@
 /**
  * Searching messages, as far as the server can read them.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#server-side-search | Server-side search}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#server-side-search | Server-side search}
  * @module
  */
 
@@ -174,7 +174,7 @@ export interface SearchAPI {
    * @param searchTerm The words to search for.
    * @param options Where and how to search, and request options.
    * @returns The results, and the token of the next page if there is one.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3search | POST /search}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#post_matrixclientv3search | POST /search}
    * @example
    * ```ts
    * import { Client } from "@greenroom/matrix";

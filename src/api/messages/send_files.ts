@@ -3,7 +3,7 @@
  * room is.
  *
  * @see
- * {@link https://spec.matrix.org/v1.16/client-server-api/#sending-encrypted-attachments | Encrypted attachments}
+ * {@link https://spec.matrix.org/v1.19/client-server-api/#sending-encrypted-attachments | Encrypted attachments}
  *
  * What the contents of texts and captions share: formatting, and how they relate to other events.
  *
@@ -101,7 +101,7 @@ export interface SendFilesAPI {
    * @throws {TooLargeError} If the server takes no content as large as this.
    * @throws {ValueError} If `url` is neither data nor an `mxc://` URI, or the data has another size
    *   than `info` says.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#mfile | m.file}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#mfile | m.file}
    * @example
    * ```ts
    * import { Client } from "@greenroom/matrix";
@@ -139,7 +139,7 @@ export interface SendFilesAPI {
    * @throws {TooLargeError} If the server takes no content as large as this.
    * @throws {ValueError} If `url` is neither data nor an `mxc://` URI, or the data has another size
    *   than `info` says.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#mimage | m.image}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#mimage | m.image}
    * @example
    * ```ts
    * import { Client } from "@greenroom/matrix";
@@ -274,7 +274,7 @@ export interface PlacedSendOptions extends SendOptions, ReplyPlace {
  * @param place The event that is answered, and the thread.
  * @returns The relation; undefined: none.
  * @throws {ValueError} If one of the two is no event ID.
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#threading | Threading}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#threading | Threading}
  * @example
  * ```ts
  * import { relationTo } from "@greenroom/matrix";

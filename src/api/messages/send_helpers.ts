@@ -4,7 +4,7 @@
  * Over 300 lines because more than half of it is the documentation of what applications see.
  *
  * @see
- * {@link https://spec.matrix.org/v1.16/client-server-api/#instant-messaging | Instant messaging}
+ * {@link https://spec.matrix.org/v1.19/client-server-api/#instant-messaging | Instant messaging}
  * @module
  */
 
@@ -66,7 +66,7 @@ export interface SendHelpersAPI extends SendFilesAPI {
    * @param content The content: text, media, a location or anything else with a `msgtype`.
    * @param options Transaction ID, encryption, and request options.
    * @returns The ID of the event.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#mroommessage | m.room.message}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#mroommessage | m.room.message}
    * @example
    * ```ts
    * import { Client } from "@greenroom/matrix";
@@ -113,7 +113,7 @@ export interface SendHelpersAPI extends SendFilesAPI {
    * @param options Formatting, kind, relation, transaction ID, encryption, and request options.
    * @returns The ID of the event.
    * @throws {ValueError} If there is neither text nor HTML.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#mtext | m.text}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#mtext | m.text}
    * @example
    * ```ts
    * import { Client } from "@greenroom/matrix";
@@ -141,7 +141,7 @@ export interface SendHelpersAPI extends SendFilesAPI {
    * @param options Formatting, kind, transaction ID, encryption, and request options.
    * @returns The ID of the edit.
    * @throws {ValueError} If there is neither text nor HTML.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#event-replacements | Event replacements}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#event-replacements | Event replacements}
    * @example
    * ```ts
    * import { Client } from "@greenroom/matrix";
@@ -170,7 +170,7 @@ export interface SendHelpersAPI extends SendFilesAPI {
    * @param options Formatting, relation, transaction ID, encryption, and request options.
    * @returns The ID of the event.
    * @throws {ValueError} If there is neither text nor HTML.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#mnotice | m.notice}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#mnotice | m.notice}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";
@@ -191,7 +191,7 @@ export interface SendHelpersAPI extends SendFilesAPI {
    * @param options Formatting, relation, transaction ID, encryption, and request options.
    * @returns The ID of the event.
    * @throws {ValueError} If there is neither text nor HTML.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#memote | m.emote}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#memote | m.emote}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";
@@ -213,7 +213,7 @@ export interface SendHelpersAPI extends SendFilesAPI {
    * @param options What it shows, relation, transaction ID, encryption, and request options.
    * @returns The ID of the event.
    * @throws {ValueError} If `url` is no `mxc://` URI.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#msticker | m.sticker}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#msticker | m.sticker}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";
@@ -241,7 +241,7 @@ export interface SendHelpersAPI extends SendFilesAPI {
    * @returns The ID of the reaction; redact it to take the reaction back.
    * @throws {DuplicateAnnotationError} If the user has reacted to the event with this key before.
    * @throws {ValueError} If `key` is empty.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#mreaction | m.reaction}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#mreaction | m.reaction}
    * @example
    * ```ts
    * import { Client } from "@greenroom/matrix";

@@ -2,7 +2,7 @@
  * Messages from device to device, past all rooms.
  *
  * @see
- * {@link https://spec.matrix.org/v1.16/client-server-api/#send-to-device-messaging | Send-to-device messaging}
+ * {@link https://spec.matrix.org/v1.19/client-server-api/#send-to-device-messaging | Send-to-device messaging}
  * @module
  */
 
@@ -53,7 +53,7 @@ export interface ToDeviceAPI {
    * @throws {ValueError} If the type is empty or of another class, or `messages` has something else
    *   than user IDs and objects.
    * @see
-   * {@link https://spec.matrix.org/v1.16/client-server-api/#put_matrixclientv3sendtodeviceeventtypetxnid | PUT /sendToDevice/{eventType}/{txnId}}
+   * {@link https://spec.matrix.org/v1.19/client-server-api/#put_matrixclientv3sendtodeviceeventtypetxnid | PUT /sendToDevice/{eventType}/{txnId}}
    * @example
    * ```ts
    * import { Client } from "@greenroom/matrix";
@@ -82,7 +82,7 @@ export interface ToDeviceAPI {
    * @param options Transaction ID, and request options.
    * @throws {ValueError} If an argument can't be what it should.
    * @see
-   * {@link https://spec.matrix.org/v1.16/client-server-api/#put_matrixclientv3sendtodeviceeventtypetxnid | PUT /sendToDevice/{eventType}/{txnId}}
+   * {@link https://spec.matrix.org/v1.19/client-server-api/#put_matrixclientv3sendtodeviceeventtypetxnid | PUT /sendToDevice/{eventType}/{txnId}}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";

@@ -3,7 +3,7 @@
  *
  * Over 300 lines because half of it is the documentation of what applications see.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#room-aliases | Room aliases}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#room-aliases | Room aliases}
  * @module
  */
 
@@ -117,7 +117,7 @@ export interface DirectoryAPI {
    * @param aliasLocalpart The local part of the alias: `stage` for `#stage:example.org`.
    * @param options Whether to take it from another room, and request options.
    * @throws {MatrixRequestError} With status 409 if a room has the alias already, without `override`.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#put_matrixclientv3directoryroomroomalias | PUT /directory/room/{roomAlias}}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#put_matrixclientv3directoryroomroomalias | PUT /directory/room/{roomAlias}}
    * @example
    * ```ts
    * import { Client } from "@greenroom/matrix";
@@ -140,7 +140,7 @@ export interface DirectoryAPI {
    * @param options Whether it is an error if there is no such alias, and request options.
    * @throws {NotFoundError} If there is no such alias, and `raise404` is set.
    * @throws {ForbiddenError} If the user did not create it and has no other right to remove it.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#delete_matrixclientv3directoryroomroomalias | DELETE /directory/room/{roomAlias}}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#delete_matrixclientv3directoryroomroomalias | DELETE /directory/room/{roomAlias}}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";
@@ -159,7 +159,7 @@ export interface DirectoryAPI {
    * @param options Request options.
    * @returns The room, and servers that know it.
    * @throws {NotFoundError} If there is no such alias.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3directoryroomroomalias | GET /directory/room/{roomAlias}}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv3directoryroomroomalias | GET /directory/room/{roomAlias}}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";
@@ -180,7 +180,7 @@ export interface DirectoryAPI {
    * @param options Request options.
    * @returns The aliases; they may not be in the room's state.
    * @throws {ForbiddenError} If the user is not in the room, and its history is not public.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3roomsroomidaliases | GET /rooms/{roomId}/aliases}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv3roomsroomidaliases | GET /rooms/{roomId}/aliases}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";
@@ -201,7 +201,7 @@ export interface DirectoryAPI {
    * @returns The rooms, the tokens of the pages around, and about how many there are in all.
    * @throws {ValueError} If a third-party network is named and all of them are asked for, or
    *   `limit` is no integer of at least 1.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3publicrooms | POST /publicRooms}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#post_matrixclientv3publicrooms | POST /publicRooms}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";
@@ -225,7 +225,7 @@ export interface DirectoryAPI {
    * @param options Request options.
    * @returns `public` if it does.
    * @throws {NotFoundError} If the server does not know the room.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3directorylistroomroomid | GET /directory/list/room/{roomId}}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv3directorylistroomroomid | GET /directory/list/room/{roomId}}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";
@@ -245,7 +245,7 @@ export interface DirectoryAPI {
    * @param visibility `public` if it is to.
    * @param options Request options.
    * @throws {ForbiddenError} If the server does not let the user.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#put_matrixclientv3directorylistroomroomid | PUT /directory/list/room/{roomId}}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#put_matrixclientv3directorylistroomroomid | PUT /directory/list/room/{roomId}}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";
@@ -271,7 +271,7 @@ export interface DirectoryAPI {
    * @param options At most how many users, and request options.
    * @returns The users, the best match first, and whether there are more.
    * @throws {ValueError} If `limit` is no integer of at least 1.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3user_directorysearch | POST /user_directory/search}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#post_matrixclientv3user_directorysearch | POST /user_directory/search}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";

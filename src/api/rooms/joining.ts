@@ -1,7 +1,7 @@
 /**
  * Joining and knocking: the ways into a room that may lead through other servers.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#joining-rooms | Joining rooms}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#joining-rooms | Joining rooms}
  * @module
  */
 
@@ -85,7 +85,7 @@ export interface JoiningAPI {
    * @throws {NotFoundError} If there is no such alias.
    * @throws {ValueError} If it is neither a room ID nor an alias, or `maxRetries` is negative or no
    *   integer.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3joinroomidoralias | POST /join/{roomIdOrAlias}}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#post_matrixclientv3joinroomidoralias | POST /join/{roomIdOrAlias}}
    * @example
    * ```ts
    * import { Client } from "@greenroom/matrix";
@@ -109,7 +109,7 @@ export interface JoiningAPI {
    * @returns The room's ID.
    * @throws {ForbiddenError} If the room takes no knocks, or the user is banned: then Synapse gives
    *   its subclass `BadStateError`.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3knockroomidoralias | POST /knock/{roomIdOrAlias}}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#post_matrixclientv3knockroomidoralias | POST /knock/{roomIdOrAlias}}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";

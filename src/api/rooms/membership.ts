@@ -3,7 +3,7 @@
  *
  * Over 300 lines because half of it is the documentation of what applications see.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#room-membership | Room membership}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#room-membership | Room membership}
  * @module
  */
 
@@ -99,7 +99,7 @@ export interface MembershipAPI {
    * @returns The room's ID.
    * @throws {ForbiddenError} If the user is not invited and the room is not public, or the user is
    *   banned.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3roomsroomidjoin | POST /rooms/{roomId}/join}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#post_matrixclientv3roomsroomidjoin | POST /rooms/{roomId}/join}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";
@@ -121,7 +121,7 @@ export interface MembershipAPI {
    * @param roomId The room.
    * @param options Reason, extra content, and request options.
    * @throws {ForbiddenError} If the user is not in the room.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3roomsroomidleave | POST /rooms/{roomId}/leave}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#post_matrixclientv3roomsroomidleave | POST /rooms/{roomId}/leave}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";
@@ -140,7 +140,7 @@ export interface MembershipAPI {
    * @param roomId The room, which the user must have left.
    * @param options Request options.
    * @throws {MatrixRequestError} If the user is still in the room.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3roomsroomidforget | POST /rooms/{roomId}/forget}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#post_matrixclientv3roomsroomidforget | POST /rooms/{roomId}/forget}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";
@@ -162,7 +162,7 @@ export interface MembershipAPI {
    * @param options Reason, extra content, and request options.
    * @throws {ForbiddenError} If the caller may not invite, or the user is banned or in the room.
    * @throws {InviteBlockedError} If the user takes no invitations from the caller.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3roomsroomidinvite | POST /rooms/{roomId}/invite}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#post_matrixclientv3roomsroomidinvite | POST /rooms/{roomId}/invite}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";
@@ -183,7 +183,7 @@ export interface MembershipAPI {
    * @param userId The user to remove.
    * @param options Reason, extra content, and request options.
    * @throws {ForbiddenError} If the caller lacks the power, or the user is not in the room.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3roomsroomidkick | POST /rooms/{roomId}/kick}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#post_matrixclientv3roomsroomidkick | POST /rooms/{roomId}/kick}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";
@@ -204,7 +204,7 @@ export interface MembershipAPI {
    * @param userId The user to ban, in the room or not.
    * @param options Reason, extra content, and request options.
    * @throws {ForbiddenError} If the caller lacks the power.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3roomsroomidban | POST /rooms/{roomId}/ban}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#post_matrixclientv3roomsroomidban | POST /rooms/{roomId}/ban}
    * @example
    * ```ts
    * import { Client } from "@greenroom/matrix";
@@ -230,7 +230,7 @@ export interface MembershipAPI {
    * @param options Reason, extra content, and request options.
    * @throws {MatrixRequestError} If the caller lacks the power (`ForbiddenError`), or the user is
    *   not banned.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3roomsroomidunban | POST /rooms/{roomId}/unban}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#post_matrixclientv3roomsroomidunban | POST /rooms/{roomId}/unban}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";
@@ -254,7 +254,7 @@ export interface MembershipAPI {
    * @param options More members of the content, and request options.
    * @returns The ID of the new member event.
    * @throws {ForbiddenError} If the change is not allowed.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#mroommember | m.room.member}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#mroommember | m.room.member}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";

@@ -2,7 +2,7 @@
  * Less common operations on rooms: upgrades, summaries, what was around an event or a time, and
  * the rooms that two users share.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#room-upgrades | Room upgrades}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#room-upgrades | Room upgrades}
  * @module
  */
 
@@ -98,7 +98,7 @@ export interface RoomExtrasAPI {
    * @returns The new room.
    * @throws {ForbiddenError} If the caller lacks the power.
    * @throws {UnsupportedRoomVersionError} If the server does not know the version.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3roomsroomidupgrade | POST /rooms/{roomId}/upgrade}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#post_matrixclientv3roomsroomidupgrade | POST /rooms/{roomId}/upgrade}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";
@@ -122,7 +122,7 @@ export interface RoomExtrasAPI {
    * @returns The event, what is around it, and tokens to read on with `getMessages()`.
    * @throws {NotFoundError} If there is no such event, or the caller may not see it.
    * @throws {ValueError} If `limit` is negative or no integer.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3roomsroomidcontexteventid | GET /rooms/{roomId}/context/{eventId}}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv3roomsroomidcontexteventid | GET /rooms/{roomId}/context/{eventId}}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";
@@ -150,7 +150,7 @@ export interface RoomExtrasAPI {
    * @returns The event and its time.
    * @throws {NotFoundError} If there is no event on that side.
    * @throws {ValueError} If the time is negative or no integer.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv1roomsroomidtimestamp_to_event | GET /rooms/{roomId}/timestamp_to_event}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv1roomsroomidtimestamp_to_event | GET /rooms/{roomId}/timestamp_to_event}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";
@@ -176,7 +176,7 @@ export interface RoomExtrasAPI {
    * @param options Servers to ask, and request options.
    * @returns The summary.
    * @throws {NotFoundError} If there is no such room, or the caller may not know it.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv1room_summaryroomidoralias | GET /room_summary/{roomIdOrAlias}}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv1room_summaryroomidoralias | GET /room_summary/{roomIdOrAlias}}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";

@@ -3,8 +3,8 @@
  *
  * Over 300 lines because most of it is the documentation of what applications see.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#creation | Creation of rooms}
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#spaces | Spaces}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#creation | Creation of rooms}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#spaces | Spaces}
  * @module
  */
 
@@ -130,7 +130,7 @@ export interface RoomsAPI {
    * @throws {ServiceResponseError} If the answer names no room.
    * @throws {ValueError} If an invitee is no user ID, the alias's local part is more than that, or `encrypted` is no
    *   boolean.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3createroom | POST /createRoom}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#post_matrixclientv3createroom | POST /createRoom}
    * @example
    * ```ts
    * import { Client } from "@greenroom/matrix";
@@ -156,7 +156,7 @@ export interface RoomsAPI {
    *
    * @param options Request options.
    * @returns The IDs of the rooms, in no particular order.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3joined_rooms | GET /joined_rooms}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv3joined_rooms | GET /joined_rooms}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";
@@ -279,7 +279,7 @@ export interface SpacesAPI {
    *   is one.
    * @throws {ForbiddenError} If the caller may not see the space.
    * @throws {ValueError} If `limit` or `maxDepth` is too small or no integer.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv1roomsroomidhierarchy | GET /rooms/{roomId}/hierarchy}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv1roomsroomidhierarchy | GET /rooms/{roomId}/hierarchy}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";

@@ -3,7 +3,7 @@
  *
  * Over 300 lines because half of it is the documentation of what applications see.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#getting-events-for-a-room | Getting events for a room}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#getting-events-for-a-room | Getting events for a room}
  * @module
  */
 
@@ -124,7 +124,7 @@ export interface RoomStateAPI {
    * @param options Which members, at which point, and request options.
    * @returns The latest member event of each user.
    * @throws {ForbiddenError} If the caller is not, and was not, in the room.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3roomsroomidmembers | GET /rooms/{roomId}/members}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv3roomsroomidmembers | GET /rooms/{roomId}/members}
    * @example
    * ```ts
    * import { Client } from "@greenroom/matrix";
@@ -151,7 +151,7 @@ export interface RoomStateAPI {
    * @param options Request options.
    * @returns Display name and avatar of each joined user.
    * @throws {ForbiddenError} If the caller is not in the room.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3roomsroomidjoined_members | GET /rooms/{roomId}/joined_members}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv3roomsroomidjoined_members | GET /rooms/{roomId}/joined_members}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";
@@ -172,7 +172,7 @@ export interface RoomStateAPI {
    * @returns The latest event of each type and state key, with contents as they were sent; as they
    *   were when the user left, if so.
    * @throws {ForbiddenError} If the caller is not, and was not, in the room.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3roomsroomidstate | GET /rooms/{roomId}/state}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv3roomsroomidstate | GET /rooms/{roomId}/state}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";
@@ -202,7 +202,7 @@ export interface RoomStateAPI {
    *   give it.
    * @throws {ValueError} If the type is empty or not of state, or the state key can't be part of a
    *   path (`.` and `..`).
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3roomsroomidstateeventtypestatekey | GET /rooms/{roomId}/state/{eventType}/{stateKey}}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv3roomsroomidstateeventtypestatekey | GET /rooms/{roomId}/state/{eventType}/{stateKey}}
    * @example
    * ```ts
    * import { Client } from "@greenroom/matrix";
@@ -237,7 +237,7 @@ export interface RoomStateAPI {
    * @throws {ForbiddenError} If the caller lacks the power.
    * @throws {ValueError} If the type is empty or not of state, the content is refused, or the state
    * key can't be part of a path (`.` and `..`).
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#put_matrixclientv3roomsroomidstateeventtypestatekey | PUT /rooms/{roomId}/state/{eventType}/{stateKey}}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#put_matrixclientv3roomsroomidstateeventtypestatekey | PUT /rooms/{roomId}/state/{eventType}/{stateKey}}
    * @example
    * ```ts
    * import { Client } from "@greenroom/matrix";

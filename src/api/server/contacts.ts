@@ -3,8 +3,8 @@
  * because no token and no homeserver is asked, but a domain that anybody can have.
  *
  * @see
- * {@link https://spec.matrix.org/v1.16/client-server-api/#getwell-knownmatrixsupport | GET /.well-known/matrix/support}
- * @see {@link https://spec.matrix.org/v1.18/client-server-api/#policy-servers | Policy servers}
+ * {@link https://spec.matrix.org/v1.19/client-server-api/#getwell-knownmatrixsupport | GET /.well-known/matrix/support}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#policy-servers | Policy servers}
  * @module
  */
 
@@ -98,7 +98,7 @@ export interface ServerContactsAPI {
    * @throws {ServiceResponseError} If it answers with something else.
    * @throws {ValueError} If the server name can't be one.
    * @see
-   * {@link https://spec.matrix.org/v1.16/client-server-api/#getwell-knownmatrixsupport | GET /.well-known/matrix/support}
+   * {@link https://spec.matrix.org/v1.19/client-server-api/#getwell-knownmatrixsupport | GET /.well-known/matrix/support}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";
@@ -120,7 +120,7 @@ export interface ServerContactsAPI {
    * @throws {ServiceResponseError} If it answers with something else.
    * @throws {ValueError} If the server name can't be one.
    * @see
-   * {@link https://spec.matrix.org/v1.18/client-server-api/#getwell-knownmatrixpolicy_server | GET /.well-known/matrix/policy_server}
+   * {@link https://spec.matrix.org/v1.19/client-server-api/#getwell-knownmatrixpolicy_server | GET /.well-known/matrix/policy_server}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";

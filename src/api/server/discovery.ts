@@ -1,7 +1,7 @@
 /**
  * From a server name to the address of its homeserver.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#server-discovery | Server discovery}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#server-discovery | Server discovery}
  *
  * A homeserver, by its address or its server name. The domain of a server name is asked without its port, as the
  * specification says; if it has no discovery file (404), the homeserver is at the name itself, with the port.
@@ -77,7 +77,7 @@ export interface DiscoverOptions extends RequestOptions {
  * @throws {WellKnownError} If the discovery file can't be had or used, or no homeserver or identity
  *   server is where it says.
  * @throws {ValueError} If the domain can't be one.
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#getwell-knownmatrixclient | GET /.well-known/matrix/client}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#getwell-knownmatrixclient | GET /.well-known/matrix/client}
  * @example
  * ```ts
  * import { Client } from "@greenroom/matrix";

@@ -2,14 +2,14 @@
  * What the server lets the user do, and which servers relay calls.
  *
  * @see
- * {@link https://spec.matrix.org/v1.16/client-server-api/#capabilities-negotiation | Capabilities negotiation}
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#voice-over-ip | Voice over IP}
+ * {@link https://spec.matrix.org/v1.19/client-server-api/#capabilities-negotiation | Capabilities negotiation}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#voice-over-ip | Voice over IP}
  *
  * What administrators of a homeserver do to its users, whatever software it is. A file of its own because it is no
  * business of other users.
  *
  * @see
- * {@link https://spec.matrix.org/v1.18/client-server-api/#server-administration | Server administration}
+ * {@link https://spec.matrix.org/v1.19/client-server-api/#server-administration | Server administration}
  *
  * Over 300 lines because half of it is documentation.
  *
@@ -138,7 +138,7 @@ export interface CapabilitiesAPI {
    * @param options Request options.
    * @returns The capabilities; what is missing has the default that its documentation says.
    * @see
-   * {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3capabilities | GET /capabilities}
+   * {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv3capabilities | GET /capabilities}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";
@@ -191,7 +191,7 @@ export interface VoipAPI {
    * @param options Request options.
    * @returns Where they are, and how to use them: keep it secret. Undefined if the homeserver has
    *   none.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3voipturnserver | GET /voip/turnServer}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv3voipturnserver | GET /voip/turnServer}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";
@@ -256,7 +256,7 @@ export interface AccountModerationAPI {
    * @throws {NotFoundError} If there is no such user.
    * @throws {UnsupportedFeatureError} If the homeserver can't say.
    * @see
-   * {@link https://spec.matrix.org/v1.18/client-server-api/#get_matrixclientv1adminlockuserid | GET /admin/lock/{userId}}
+   * {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv1adminlockuserid | GET /admin/lock/{userId}}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";
@@ -279,7 +279,7 @@ export interface AccountModerationAPI {
    * @throws {NotFoundError} If there is no such user.
    * @throws {UnsupportedFeatureError} If the homeserver can't do it.
    * @see
-   * {@link https://spec.matrix.org/v1.18/client-server-api/#put_matrixclientv1adminlockuserid | PUT /admin/lock/{userId}}
+   * {@link https://spec.matrix.org/v1.19/client-server-api/#put_matrixclientv1adminlockuserid | PUT /admin/lock/{userId}}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";
@@ -301,7 +301,7 @@ export interface AccountModerationAPI {
    * @throws {NotFoundError} If there is no such user.
    * @throws {UnsupportedFeatureError} If the homeserver can't say.
    * @see
-   * {@link https://spec.matrix.org/v1.18/client-server-api/#get_matrixclientv1adminsuspenduserid | GET /admin/suspend/{userId}}
+   * {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv1adminsuspenduserid | GET /admin/suspend/{userId}}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";
@@ -324,7 +324,7 @@ export interface AccountModerationAPI {
    * @throws {NotFoundError} If there is no such user.
    * @throws {UnsupportedFeatureError} If the homeserver can't do it.
    * @see
-   * {@link https://spec.matrix.org/v1.18/client-server-api/#put_matrixclientv1adminsuspenduserid | PUT /admin/suspend/{userId}}
+   * {@link https://spec.matrix.org/v1.19/client-server-api/#put_matrixclientv1adminsuspenduserid | PUT /admin/suspend/{userId}}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";

@@ -1,7 +1,7 @@
 /**
  * The long poll for what happened.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#syncing | Syncing}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#syncing | Syncing}
  * @module
  */
 
@@ -74,7 +74,7 @@ export interface SyncAPI {
    * @returns The response as it is.
    * @throws {UnknownTokenError} If the session has ended.
    * @throws {ValueError} If `timeout` is negative or no integer.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3sync | GET /sync}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv3sync | GET /sync}
    * @example
    * ```ts
    * import { Client } from "@greenroom/matrix";

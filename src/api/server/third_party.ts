@@ -1,7 +1,7 @@
 /**
  * Networks outside Matrix that the server has a bridge to.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#third-party-networks | Third-party networks}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#third-party-networks | Third-party networks}
  * @module
  */
 
@@ -106,7 +106,7 @@ export interface ThirdPartyAPI {
    *
    * @param options Request options.
    * @returns The kinds by name.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3thirdpartyprotocols | GET /thirdparty/protocols}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv3thirdpartyprotocols | GET /thirdparty/protocols}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";
@@ -125,7 +125,7 @@ export interface ThirdPartyAPI {
    * @param options Request options.
    * @returns The kind of network.
    * @throws {NotFoundError} If the server has no bridge to such a network.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3thirdpartyprotocolprotocol | GET /thirdparty/protocol/{protocol}}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv3thirdpartyprotocolprotocol | GET /thirdparty/protocol/{protocol}}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";
@@ -143,7 +143,7 @@ export interface ThirdPartyAPI {
    * @param protocol The kind of network.
    * @param options What to look for, and request options.
    * @returns The places.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3thirdpartylocationprotocol | GET /thirdparty/location/{protocol}}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv3thirdpartylocationprotocol | GET /thirdparty/location/{protocol}}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";
@@ -162,7 +162,7 @@ export interface ThirdPartyAPI {
    * @param options Request options.
    * @returns The places.
    * @throws {ValueError} If it is no alias.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3thirdpartylocation | GET /thirdparty/location}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv3thirdpartylocation | GET /thirdparty/location}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";
@@ -181,7 +181,7 @@ export interface ThirdPartyAPI {
    * @param protocol The kind of network.
    * @param options What to look for, and request options.
    * @returns The users.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3thirdpartyuserprotocol | GET /thirdparty/user/{protocol}}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv3thirdpartyuserprotocol | GET /thirdparty/user/{protocol}}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";
@@ -200,7 +200,7 @@ export interface ThirdPartyAPI {
    * @param options Request options.
    * @returns The users.
    * @throws {ValueError} If it is no user ID.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3thirdpartyuser | GET /thirdparty/user}
+   * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv3thirdpartyuser | GET /thirdparty/user}
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";

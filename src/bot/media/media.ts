@@ -1,7 +1,7 @@
 /**
  * All that a message says of an image that it carries.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#mimage | m.image}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#mimage | m.image}
  * @module
  */
 

@@ -1,7 +1,7 @@
 /**
  * Moderation: going along when a room is upgraded, and removing what a user said.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#room-upgrades | Room upgrades}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#room-upgrades | Room upgrades}
  * @module
  */
 

@@ -1,7 +1,7 @@
 /**
  * Policy lists: rooms whose state says which users, servers and rooms are not wanted.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#moderation-policy-lists | Moderation policy lists}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#moderation-policy-lists | Moderation policy lists}
  * @module
  */
 

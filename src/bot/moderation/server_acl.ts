@@ -1,7 +1,7 @@
 /**
  * Keeping servers out of rooms by policy lists.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#server-access-control-lists-acls-for-rooms | Server ACLs}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#server-access-control-lists-acls-for-rooms | Server ACLs}
  * @module
  */
 

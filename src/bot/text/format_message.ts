@@ -1,7 +1,7 @@
 /**
  * What is written in Markdown or HTML, as the content of a message.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#mroommessage-msgtypes | m.room.message msgtypes}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#mroommessage-msgtypes | m.room.message msgtypes}
  *
  * The parser of Markdown, set up for messages: GitHub's tables and strikethrough, `||spoilers||`,
  * line breaks where there are some, and HTML only as far as messages may have it.

@@ -1,7 +1,7 @@
 /**
  * Patterns as the specification has them: `*` stands for any characters, `?` for one.
  *
- * @see {@link https://spec.matrix.org/v1.16/appendices/#glob-style-matching | Glob-style matching}
+ * @see {@link https://spec.matrix.org/v1.19/appendices/#glob-style-matching | Glob-style matching}
  * @module
  */
 

@@ -7,11 +7,11 @@
  * order, and those that lie too deep are left out, but not their text. The time is linear in the
  * length of the input.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#mroommessage-msgtypes | m.room.message msgtypes}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#mroommessage-msgtypes | m.room.message msgtypes}
  *
  * What of HTML a message may have: the tags and attributes that the specification lists.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#mroommessage-msgtypes | m.room.message msgtypes}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#mroommessage-msgtypes | m.room.message msgtypes}
  *
  * Over 300 lines because what is allowed stands beside what reads it.
  *
@@ -203,7 +203,7 @@ function mentionIn(href: string | undefined, users: Set<UserID>): void {
  *
  * @param html HTML from anybody. The time is linear in its length.
  * @returns The HTML that is left.
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#mroommessage-msgtypes | m.room.message msgtypes}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#mroommessage-msgtypes | m.room.message msgtypes}
  * @example
  * ```ts
  * import { sanitizeHtml } from "@greenroom/matrix/bot";

@@ -2,7 +2,7 @@
  * Writing the names of users and rooms so that clients show them as such, and nobody else's text
  * as anything but text.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#user-and-room-mentions | User and room mentions}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#user-and-room-mentions | User and room mentions}
  * @module
  */
 

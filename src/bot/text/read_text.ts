@@ -1,7 +1,7 @@
 /**
  * What a message says, and what it answers: contents that anybody sent.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#forming-relationships-between-events | Relationships}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#forming-relationships-between-events | Relationships}
  *
  * What the content of an event says of a reaction, and of a file.
  *

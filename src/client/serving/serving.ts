@@ -4,7 +4,7 @@
  * The push gateway: the homeserver tells of new events, and the bot handles them.
  * A file of its own because it is one protocol of those that a client can answer.
  *
- * @see {@link https://spec.matrix.org/v1.16/push-gateway-api/ | Push gateway API}
+ * @see {@link https://spec.matrix.org/v1.19/push-gateway-api/ | Push gateway API}
  *
  * Over 300 lines because the push gateway is one of its doors.
  *

@@ -3,7 +3,7 @@
  *
  * Only the hash proves that a file is genuine: nothing is decrypted before all of it was hashed.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#sending-encrypted-attachments | Encrypted attachments}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#sending-encrypted-attachments | Encrypted attachments}
  *
  * Buffers the encrypted bytes of a file until its hash has been checked.
  *

@@ -5,7 +5,7 @@
  * The encryption has no authenticity: its MAC covers nothing, which is an error that the format
  * can't lose. Anybody who knows the public key can put keys into a backup, and the server does.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#backup-algorithm-mmegolm_backupv1curve25519-aes-sha2 | m.megolm_backup.v1.curve25519-aes-sha2}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#backup-algorithm-mmegolm_backupv1curve25519-aes-sha2 | m.megolm_backup.v1.curve25519-aes-sha2}
  * @module
  */
 

@@ -2,8 +2,8 @@
  * Checks keys: those of devices, as a server shows them or a sender includes them in a message, and cross-signing
  * keys.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#device-keys | Device keys}
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#cross-signing | Cross-signing}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#device-keys | Device keys}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#cross-signing | Cross-signing}
  * @module
  */
 

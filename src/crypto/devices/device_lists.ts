@@ -4,7 +4,7 @@
  * Over 300 lines because it is the one door to what is known of users, and each of its methods is
  * short.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#tracking-the-device-list-for-a-user | Tracking device lists}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#tracking-the-device-list-for-a-user | Tracking device lists}
  * @module
  */
 

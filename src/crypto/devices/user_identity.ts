@@ -3,7 +3,7 @@
  *
  * Over 300 lines because all that changes an identity is in one place.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#cross-signing | Cross-signing}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#cross-signing | Cross-signing}
  * @module
  */
 

@@ -1,8 +1,8 @@
 /**
  * Canonical JSON, and signatures on it.
  *
- * @see {@link https://spec.matrix.org/v1.16/appendices/#canonical-json | Canonical JSON}
- * @see {@link https://spec.matrix.org/v1.16/appendices/#signing-json | Signing JSON}
+ * @see {@link https://spec.matrix.org/v1.19/appendices/#canonical-json | Canonical JSON}
+ * @see {@link https://spec.matrix.org/v1.19/appendices/#signing-json | Signing JSON}
  * @module
  */
 

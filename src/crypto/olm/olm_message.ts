@@ -2,7 +2,7 @@
  * Encrypted messages to devices: their form on the wire, their payload, and the result of
  * decrypting one; and which devices may send what.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#molmv1curve25519-aes-sha2 | m.olm.v1.curve25519-aes-sha2}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#molmv1curve25519-aes-sha2 | m.olm.v1.curve25519-aes-sha2}
  * @module
  */
 

@@ -5,7 +5,7 @@
  * Only own devices that are verified are asked, and only those that were asked may answer, for a
  * while; what they send counts if it belongs to the public key that is known.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#sharing | Sharing secrets}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#sharing | Sharing secrets}
  *
  * Secrets that other own devices ask for.
  *
@@ -13,7 +13,7 @@
  * name, or read the backup. A device that is not verified yet may be within minutes, and gets them
  * then.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#sharing | Sharing secrets}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#sharing | Sharing secrets}
  *
  * Over 300 lines because requests and answers are the two ends of one protocol.
  *

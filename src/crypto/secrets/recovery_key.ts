@@ -2,7 +2,7 @@
  * Keys as text that people copy: base58, in groups of four characters, with a byte of parity;
  * and keys that are made of passphrases.
  *
- * @see {@link https://spec.matrix.org/v1.16/appendices/#cryptographic-key-representation | Cryptographic key representation}
+ * @see {@link https://spec.matrix.org/v1.19/appendices/#cryptographic-key-representation | Cryptographic key representation}
  * @module
  */
 

@@ -1,7 +1,7 @@
 /**
  * The account data of a secret: its ciphertexts, by the ID of the key that each is for.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#secret-storage | Secret storage}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#secret-storage | Secret storage}
  * @module
  */
 

@@ -2,7 +2,7 @@
  * The keys of secret storage, and what the server keeps of one: anything but the key. A server can change that at
  * will, so that it is checked and bounded, and proves nothing by itself.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#key-storage | Key storage}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#key-storage | Key storage}
  * @module
  */
 

@@ -1,11 +1,11 @@
 /**
  * What is known of one verification: how far it has come, who takes part, and which keys it is about.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#key-verification-framework | Key verification framework}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#key-verification-framework | Key verification framework}
  *
  * What a message of the other side does to a verification, if it comes at its time.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#key-verification-framework | Key verification framework}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#key-verification-framework | Key verification framework}
  *
  * Over 300 lines because what a message does to a state is read beside the state.
  *

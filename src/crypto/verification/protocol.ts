@@ -2,7 +2,7 @@
  * The words of the verification framework: methods, phases, and how long things may take; and the messages of a
  * verification as they come: parsed, bounded, and told which verification they belong to.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#key-verification-framework | Key verification framework}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#key-verification-framework | Key verification framework}
  * @module
  */
 

@@ -2,7 +2,7 @@
  * A verification by QR code: one device shows a code, the other scans it and returns its secret. The bytes
  * of codes are here too.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#qr-codes | QR codes}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#qr-codes | QR codes}
  * @module
  */
 

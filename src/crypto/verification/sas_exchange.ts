@@ -1,7 +1,7 @@
 /**
  * The exchange of keys behind a short authentication string, and the MACs of what it verifies.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#short-authentication-string-sas-verification | SAS verification}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#short-authentication-string-sas-verification | SAS verification}
  * @module
  */
 

@@ -1,7 +1,7 @@
 /**
  * One verification: messages and decisions in, messages and a state (`flow_state.ts`) out. It knows no time.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#key-verification-framework | Key verification framework}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#key-verification-framework | Key verification framework}
  * @module
  */
 

@@ -3,7 +3,7 @@
  *
  * Over 300 lines because most of it is documentation with examples.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#cross-signing | Cross-signing}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#cross-signing | Cross-signing}
  * @module
  */
 

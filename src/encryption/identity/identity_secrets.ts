@@ -2,7 +2,7 @@
  * One call that works on the own identity; and the private keys of that in the secret storage, and what a
  * start reads there.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#storage | Secret storage}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#storage | Secret storage}
  *
  * @module
  */

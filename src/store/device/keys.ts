@@ -3,8 +3,8 @@
  *
  * The records beside the state events, and who may do what in a room by its power levels.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#mroompower_levels | m.room.power_levels}
- * @see {@link https://spec.matrix.org/v1.16/rooms/v12/ | Room version 12}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#mroompower_levels | m.room.power_levels}
+ * @see {@link https://spec.matrix.org/v1.19/rooms/v12/ | Room version 12}
  *
  * Over 300 lines because each key stands beside the record that it names.
  *

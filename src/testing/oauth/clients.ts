@@ -3,7 +3,7 @@
  * Service has by default; and how it refuses.
  *
  * @see {@link https://www.rfc-editor.org/rfc/rfc7591 | RFC 7591}
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#client-registration | Client registration}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#client-registration | Client registration}
  *
  * @module
  */

@@ -1,7 +1,7 @@
 /**
  * Filters of events.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#filtering | Filtering}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#filtering | Filtering}
  * @module
  */
 

@@ -2,7 +2,7 @@
  * What the content of an event must be, and the authorization rules of a room, reduced to one homeserver: may this
  * event be added to this state?
  *
- * @see {@link https://spec.matrix.org/v1.16/rooms/v11/#authorization-rules | Authorization rules}
+ * @see {@link https://spec.matrix.org/v1.19/rooms/v11/#authorization-rules | Authorization rules}
  *
  * @module
  */

@@ -2,11 +2,11 @@
  * Events as a client gets to see them: which, and in which form.
  *
  * @see
- * {@link https://spec.matrix.org/v1.16/client-server-api/#room-history-visibility | Room history visibility}
+ * {@link https://spec.matrix.org/v1.19/client-server-api/#room-history-visibility | Room history visibility}
  * @see
- * {@link https://spec.matrix.org/v1.16/client-server-api/#room-event-format | Room event format}
+ * {@link https://spec.matrix.org/v1.19/client-server-api/#room-event-format | Room event format}
  * @see
- * {@link https://spec.matrix.org/v1.16/client-server-api/#aggregations-of-child-events | Aggregations}
+ * {@link https://spec.matrix.org/v1.19/client-server-api/#aggregations-of-child-events | Aggregations}
  *
  * @module
  */

@@ -1,7 +1,7 @@
 /**
  * A room: its events, its state now and at any earlier moment, and who has read how far.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#receipts | Receipts}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#receipts | Receipts}
  *
  * @module
  */

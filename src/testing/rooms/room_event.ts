@@ -2,13 +2,13 @@
  * Events as the in-process homeserver keeps them: which points at which, and how to walk through them.
  *
  * @see
- * {@link https://spec.matrix.org/v1.16/client-server-api/#forwards-compatibility-with-older-relations | Relationships}
+ * {@link https://spec.matrix.org/v1.19/client-server-api/#forwards-compatibility-with-older-relations | Relationships}
  *
  * The differences between room versions that clients can see, what a redaction leaves in each, and who may do what
  * in a room.
  *
- * @see {@link https://spec.matrix.org/v1.16/rooms/ | Room versions}
- * @see {@link https://spec.matrix.org/v1.16/rooms/v11/#redactions | Redactions}
+ * @see {@link https://spec.matrix.org/v1.19/rooms/ | Room versions}
+ * @see {@link https://spec.matrix.org/v1.19/rooms/v11/#redactions | Redactions}
  *
  * Over 300 lines because what an event is depends on the version of its room.
  *

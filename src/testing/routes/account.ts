@@ -2,14 +2,14 @@
  * Accounts: registration, login, refreshing tokens, password, deactivation.
  *
  * @see
- * {@link https://spec.matrix.org/v1.16/client-server-api/#account-registration-and-management | Accounts}
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#login | Login}
+ * {@link https://spec.matrix.org/v1.19/client-server-api/#account-registration-and-management | Accounts}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#login | Login}
  *
  * Email addresses and phone numbers of accounts. Nobody has one: the homeserver sends no messages, as a Synapse that is
  * not set up to. A file of its own because no account has any.
  *
  * @see
- * {@link https://spec.matrix.org/v1.16/client-server-api/#adding-account-administrative-contact-information | Contact information}
+ * {@link https://spec.matrix.org/v1.19/client-server-api/#adding-account-administrative-contact-information | Contact information}
  *
  * Over 300 lines because it is a list of routes.
  *

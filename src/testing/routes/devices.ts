@@ -2,9 +2,9 @@
  * Devices, messages from one to another, and the dehydrated device, as Synapse has it with `msc3814_enabled`.
  *
  * @see
- * {@link https://spec.matrix.org/v1.16/client-server-api/#device-management | Device management}
+ * {@link https://spec.matrix.org/v1.19/client-server-api/#device-management | Device management}
  * @see
- * {@link https://spec.matrix.org/v1.16/client-server-api/#send-to-device-messaging | Send-to-Device messaging}
+ * {@link https://spec.matrix.org/v1.19/client-server-api/#send-to-device-messaging | Send-to-Device messaging}
  * @see {@link https://github.com/matrix-org/matrix-spec-proposals/pull/3814 | MSC3814}
  *
  * @module

@@ -1,9 +1,9 @@
 /**
  * Aliases and the room directory.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#room-aliases | Room aliases}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#room-aliases | Room aliases}
  * @see
- * {@link https://spec.matrix.org/v1.16/client-server-api/#published-room-directory | Published room directory}
+ * {@link https://spec.matrix.org/v1.19/client-server-api/#published-room-directory | Published room directory}
  * @module
  */
 

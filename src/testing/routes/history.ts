@@ -2,8 +2,8 @@
  * Reading the history of a room, what relates to an event, and threads.
  *
  * @see
- * {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3roomsroomidmessages | GET /messages}
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#aggregating-events | Relations}
+ * {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv3roomsroomidmessages | GET /messages}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#aggregating-events | Relations}
  *
  * @module
  */

@@ -1,7 +1,7 @@
 /**
  * Device keys, one-time keys and fallback keys.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#key-management-api | Key management}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#key-management-api | Key management}
  * @module
  */
 

@@ -2,7 +2,7 @@
  * The content repository.
  *
  * @see
- * {@link https://spec.matrix.org/v1.16/client-server-api/#content-repository | Content repository}
+ * {@link https://spec.matrix.org/v1.19/client-server-api/#content-repository | Content repository}
  * @module
  */
 

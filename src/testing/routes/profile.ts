@@ -1,11 +1,11 @@
 /**
  * Profiles and presence.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#profiles | Profiles}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#profiles | Profiles}
  *
  * Account data, tags and filters.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#client-config | Client config}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#client-config | Client config}
  *
  * Over 300 lines because it is a list of routes.
  *

@@ -1,7 +1,7 @@
 /**
  * Push rules, pushers and notifications.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#push-rules-api | Push rules API}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#push-rules-api | Push rules API}
  * @module
  */
 

@@ -1,8 +1,8 @@
 /**
  * Receipts, read markers and typing.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#receipts | Receipts}
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#threaded-read-receipts | Threaded read receipts}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#receipts | Receipts}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#threaded-read-receipts | Threaded read receipts}
  *
  * @module
  */

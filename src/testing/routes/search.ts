@@ -2,7 +2,7 @@
  * Searching users and messages, and reporting.
  *
  * @see
- * {@link https://spec.matrix.org/v1.16/client-server-api/#server-side-search | Server side search}
+ * {@link https://spec.matrix.org/v1.19/client-server-api/#server-side-search | Server side search}
  * @module
  */
 

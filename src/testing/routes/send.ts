@@ -2,8 +2,8 @@
  * Sending events, state and redactions; joining, inviting, knocking, leaving, kicking, banning, forgetting.
  *
  * @see
- * {@link https://spec.matrix.org/v1.16/client-server-api/#sending-events-to-a-room | Sending events to a room}
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#room-membership | Room membership}
+ * {@link https://spec.matrix.org/v1.19/client-server-api/#sending-events-to-a-room | Sending events to a room}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#room-membership | Room membership}
  *
  * @module
  */

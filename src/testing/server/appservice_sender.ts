@@ -4,7 +4,7 @@
  * each time; what waited when it failed first may get there before.
  *
  * @see
- * {@link https://spec.matrix.org/v1.16/application-service-api/#pushing-events | Pushing events}
+ * {@link https://spec.matrix.org/v1.19/application-service-api/#pushing-events | Pushing events}
  * @module
  */
 

@@ -2,7 +2,7 @@
  * The application services of the in-process homeserver: whose users they are, and what they are
  * sent.
  *
- * @see {@link https://spec.matrix.org/v1.16/application-service-api/ | Application service API}
+ * @see {@link https://spec.matrix.org/v1.19/application-service-api/ | Application service API}
  * @module
  */
 

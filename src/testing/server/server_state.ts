@@ -7,7 +7,7 @@
  *
  * Presence.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#presence | Presence}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#presence | Presence}
  *
  * @module
  */

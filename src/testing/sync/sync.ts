@@ -1,7 +1,7 @@
 /**
  * `GET /sync`.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3sync | GET /sync}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv3sync | GET /sync}
  *
  * The requests for sliding sync, in the spelling that Synapse has, and in the one that was merged into the
  * proposals.

@@ -4,7 +4,7 @@
  * Whose devices a client must look at again, in a sync response and from `GET /keys/changes`.
  *
  * @see
- * {@link https://spec.matrix.org/v1.16/client-server-api/#extensions-to-sync-1 | Extensions to /sync}
+ * {@link https://spec.matrix.org/v1.19/client-server-api/#extensions-to-sync-1 | Extensions to /sync}
  *
  * @module
  */

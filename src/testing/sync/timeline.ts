@@ -2,7 +2,7 @@
  * The timeline of a room in a sync response, and the state that a client lacks beside it.
  *
  * @see
- * {@link https://spec.matrix.org/v1.16/client-server-api/#lazy-loading-room-members | Lazy-loading room members}
+ * {@link https://spec.matrix.org/v1.19/client-server-api/#lazy-loading-room-members | Lazy-loading room members}
  *
  * @module
  */

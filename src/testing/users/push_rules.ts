@@ -1,8 +1,8 @@
 /**
  * The push rules of a user: the predefined ones and their own.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#push-rules | Push rules}
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#predefined-rules | Predefined rules}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#push-rules | Push rules}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#predefined-rules | Predefined rules}
  *
  * @module
  */

@@ -5,11 +5,11 @@
  * has been read by then is not sent. Where sending fails, it waits, longer each time, and goes on with
  * the same event; after a day it leaves that out.
  *
- * @see {@link https://spec.matrix.org/v1.16/push-gateway-api/ | Push gateway API}
+ * @see {@link https://spec.matrix.org/v1.19/push-gateway-api/ | Push gateway API}
  *
  * Decides whether an event notifies a user, and counts those that have since they read.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#push-rules | Push rules}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#push-rules | Push rules}
  *
  * Over 300 lines because who is notified and by which pusher are one question.
  *

@@ -2,7 +2,7 @@
  * Access and refresh tokens, and user-interactive authentication.
  *
  * @see
- * {@link https://spec.matrix.org/v1.16/client-server-api/#user-interactive-authentication-api | User-Interactive Authentication}
+ * {@link https://spec.matrix.org/v1.19/client-server-api/#user-interactive-authentication-api | User-Interactive Authentication}
  *
  * @module
  */

@@ -4,7 +4,7 @@
  * Backups of room keys.
  *
  * @see
- * {@link https://spec.matrix.org/v1.16/client-server-api/#server-side-key-backups | Server-side key backups}
+ * {@link https://spec.matrix.org/v1.19/client-server-api/#server-side-key-backups | Server-side key backups}
  *
  * Over 300 lines because a backup of room keys is something of a user.
  *

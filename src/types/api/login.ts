@@ -1,8 +1,8 @@
 /**
  * Where a homeserver is, how a session begins, and how a user shows once more who is asking.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#login | Login}
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#user-interactive-authentication-api | User-interactive authentication}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#login | Login}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#user-interactive-authentication-api | User-interactive authentication}
  *
  * @module
  */

@@ -1,7 +1,7 @@
 /**
  * What is published: rooms, and what users say about themselves.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#published-room-directory | Published room directory}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#published-room-directory | Published room directory}
  *
  * @module
  */

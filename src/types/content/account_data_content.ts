@@ -3,7 +3,7 @@
  *
  * Contents are type aliases, and not interfaces, so that each is also a `JsonObject`.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#push-rules | Push rules}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#push-rules | Push rules}
  *
  * @module
  */

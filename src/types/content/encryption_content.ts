@@ -6,7 +6,7 @@
  * Contents are type aliases, and not interfaces, so that each is also a `JsonObject`.
  *
  * @see
- * {@link https://spec.matrix.org/v1.16/client-server-api/#end-to-end-encryption | End-to-end encryption}
+ * {@link https://spec.matrix.org/v1.19/client-server-api/#end-to-end-encryption | End-to-end encryption}
  *
  * @module
  */

@@ -1,8 +1,8 @@
 /**
  * What is said of files: in contents, of their encryption, and by the content repository.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#sending-encrypted-attachments | Encrypted attachments}
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#content-repository | Content repository}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#sending-encrypted-attachments | Encrypted attachments}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#content-repository | Content repository}
  *
  * @module
  */

@@ -3,13 +3,13 @@
  *
  * Contents are type aliases, and not interfaces, so that each is also a `JsonObject`.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#forming-relationships-between-events | Relationships}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#forming-relationships-between-events | Relationships}
  *
  * Contents of the events that set up and end calls.
  *
  * Contents are type aliases, and not interfaces, so that each is also a `JsonObject`.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#voice-over-ip | Voice over IP}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#voice-over-ip | Voice over IP}
  *
  * Over 300 lines because it is a list of types, each with its comment.
  *

@@ -6,7 +6,7 @@
  * checked where it has a type, for handlers of types, and where an operation says so; elsewhere it is any object.
  *
  * @see
- * {@link https://spec.matrix.org/v1.16/client-server-api/#room-event-format | Room event format}
+ * {@link https://spec.matrix.org/v1.19/client-server-api/#room-event-format | Room event format}
  *
  * @module
  */

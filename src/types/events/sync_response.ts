@@ -1,8 +1,8 @@
 /**
  * Sync responses, as they are; and filters, by which a sync or a page of history has only some events.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#syncing | Syncing}
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#filtering | Filtering}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#syncing | Syncing}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#filtering | Filtering}
  *
  * @module
  */

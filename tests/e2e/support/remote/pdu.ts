@@ -1,7 +1,7 @@
 /**
  * Events as homeservers send them to each other, in rooms of version 10.
  *
- * @see {@link https://spec.matrix.org/v1.16/server-server-api/#signing-events | Signing events}
+ * @see {@link https://spec.matrix.org/v1.19/server-server-api/#signing-events | Signing events}
  * @module
  */
 

@@ -2,7 +2,7 @@
  * A homeserver that an attacker runs: as much of one as it takes to invite users of Synapse, to have them
  * join, and to send what it likes.
  *
- * @see {@link https://spec.matrix.org/v1.16/server-server-api/ | Server-server API}
+ * @see {@link https://spec.matrix.org/v1.19/server-server-api/ | Server-server API}
  * @module
  */
 
