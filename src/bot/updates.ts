@@ -106,15 +106,15 @@ export class Updates {
       "A command is never called, since it is taken only from encrypted messages, and the bot has no encryption; " +
         "give it encryption, and a store that lasts",
     );
+    const isFirst = this.#heard.size === 0;
     this.listenTo([...ALWAYS, "INVITE", ...LEAVING, ...types]);
-    client.removeEventHandler("m.room.encryption", this.#encrypted); // a bot that is started again listens once
-    client.addEventHandler("m.room.encryption", this.#encrypted, { name: "bot-later" });
+    if (!isFirst) return;
+    client.addEventHandler(
+      "m.room.encryption",
+      ({ room_id: room }, context) => this.#kit.later.encrypted(room, context),
+      { name: "bot-later" },
+    );
   }
-
-  readonly #encrypted = (
-    { room_id: room }: { readonly room_id: RoomID },
-    context: HandlerContext,
-  ): Promise<void> => this.#kit.later.encrypted(room, context);
 
   /** Listens to types of event. */
   listenTo(types: Iterable<string>): void {
