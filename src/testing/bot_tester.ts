@@ -162,7 +162,9 @@ export class BotTester {
       );
     }
     this.#bot = bot;
-    const syncs = () => homeserver.requests.filter("GET", "/sync").filter(({ user }) => user === mxid).length;
+    const syncs = () =>
+      ["GET", "POST"].flatMap((method) => homeserver.requests.filter(method, "/sync"))
+        .filter(({ user }) => user === mxid).length;
     const before = syncs();
     this.#running = bot.start({ signals: false }).catch((error) => this.#failure = error);
     await this.until(() => syncs() > before, "The bot was to sync, and does not");

@@ -21,6 +21,7 @@ import {
   type HomeserverQuirks,
   randomIds,
   type RateLimits,
+  SYNAPSE_FEATURES,
   SYNAPSE_VERSIONS,
   type TestRegistration,
 } from "./homeserver_options.ts";
@@ -111,8 +112,7 @@ export class Homeserver implements AsyncDisposable {
       clock: options.clock ?? systemClock,
       ids: options.ids ?? randomIds(),
       versions: options.versions ?? SYNAPSE_VERSIONS,
-      unstableFeatures: options.unstableFeatures ??
-        { "org.matrix.msc4140": true, "org.matrix.msc4380.stable": true },
+      unstableFeatures: options.unstableFeatures ?? SYNAPSE_FEATURES,
       defaultRoomVersion: options.defaultRoomVersion ?? DEFAULT_ROOM_VERSION,
       maxUploadSize: options.maxUploadSize ?? 52_428_800,
       oauth: options.oauth ?? false,

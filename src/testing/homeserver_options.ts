@@ -14,6 +14,11 @@ export const SYNAPSE_VERSIONS: readonly string[] = [
   ...Array.from({ length: 15 }, (_, minor) => `v1.${minor + 1}`),
 ];
 
+/** Proposals that Synapse has by default and that change what this one does. */
+export const SYNAPSE_FEATURES: Readonly<Record<string, boolean>> = Object.fromEntries(
+  ["msc4140", "msc4380.stable", "simplified_msc3575"].map((name) => [`org.matrix.${name}`, true]),
+);
+
 /** What some homeservers do, and a client has to live with. */
 export interface HomeserverQuirks {
   /** Whether `GET /messages` reads on past `to`, as Dendrite does. Defaults to false. */
@@ -80,7 +85,7 @@ export interface HomeserverOptions {
    * (encryption), `msc4548` (account data), `msc4551` (receipts) and `msc4508` (typing). What it says of others
    * changes nothing else.
    *
-   * @default {{ "org.matrix.msc4140": true, "org.matrix.msc4380.stable": true }}
+   * @default {{ "org.matrix.msc4140": true, "org.matrix.msc4380.stable": true, "org.matrix.simplified_msc3575": true }}
    */
   readonly unstableFeatures?: Readonly<Record<string, boolean>>;
   /**

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
-import { Bot } from "@greenroom/matrix/bot";
+import { Bot, type BotOptions } from "@greenroom/matrix/bot";
 import { ValueError } from "@greenroom/matrix";
 import { BotTester, type TestedBotOptions } from "@greenroom/matrix/testing";
 import { recordTrace, replayTrace } from "@greenroom/matrix/trace";
@@ -8,7 +8,7 @@ const START = '{"line":"start","version":1}\n';
 const KEEP = ["!ping", "!remind", "!name", /\d+[smh]/];
 
 /** A bot that answers, asks, reminds and greets. */
-function chatty(options: TestedBotOptions, answer = "pong"): Bot {
+function chatty(options: TestedBotOptions & Pick<BotOptions, "sync">, answer = "pong"): Bot {
   const bot = new Bot(options);
   bot.command("ping", async (c) => {
     const id = await c.reply(answer);
@@ -24,10 +24,10 @@ function chatty(options: TestedBotOptions, answer = "pong"): Bot {
 }
 
 /** What a bot does in a conversation, as a trace. */
-async function recorded(): Promise<string> {
+async function recorded(sync: "classic" | "sliding" = "classic"): Promise<string> {
   let trace = "";
   await using tester = new BotTester((options) => {
-    const bot = chatty(options);
+    const bot = chatty({ ...options, sync });
     recordTrace(bot.client, { write: (line) => void (trace += line), keep: KEEP, clock: tester.clock });
     return bot;
   });
@@ -58,13 +58,15 @@ async function recorded(): Promise<string> {
   return trace;
 }
 
-Deno.test("A trace that is played to the same bot has the same answers", async () => {
-  const trace = await recorded();
-  const { differences, played, sent, refused } = await replayTrace(trace, chatty, { keep: KEEP });
-  assertEquals(differences, []);
-  assertEquals(refused, []);
-  assertEquals([played, sent], [8, 9]);
-});
+for (const sync of ["classic", "sliding"] as const) {
+  Deno.test(`A trace that is played to the same bot has the same answers: ${sync} sync`, async () => {
+    const trace = await recorded(sync);
+    const { differences, played, sent, refused } = await replayTrace(trace, chatty, { keep: KEEP });
+    assertEquals(differences, []);
+    assertEquals(refused, []);
+    assertEquals([played, sent], [8, 9]);
+  });
+}
 
 Deno.test("A trace that is played to a bot that answers otherwise says where", async () => {
   const trace = await recorded();

@@ -258,7 +258,7 @@ Deno.test("More messages to the device than one answer has come by sliding sync,
 });
 
 Deno.test("A homeserver without sliding sync, and filters, are refused with what to do", async () => {
-  await using here = clientStage();
+  await using here = clientStage({ unstableFeatures: {} });
   const bot = here.client("bot", { sync: "sliding" });
   await assertRejects(() => bot.start(), Error);
   const other = here.client("other", { sync: "sliding" });
