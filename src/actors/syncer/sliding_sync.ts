@@ -163,7 +163,6 @@ export class SlidingSync {
       this.#losses = 0;
       return response;
     } catch (error) {
-      if (error instanceof UnrecognizedError) this.#spelling = undefined; // it may have changed
       if (!isUnknownPosition(error)) throw error;
     }
     const { clock, log } = this.#options;
@@ -203,6 +202,9 @@ export class SlidingSync {
       toDevice: { since: place.toDevice, limit: MESSAGES },
       presence: setPresence,
       signal,
+    }).catch((error) => {
+      if (error instanceof UnrecognizedError) this.#spelling = undefined; // it may have changed
+      throw error;
     });
     this.#hasAsked = true;
     const { isToken } = spelling;

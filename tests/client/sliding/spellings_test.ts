@@ -163,6 +163,23 @@ Deno.test("With auto a client asks by sliding sync where the homeserver has it, 
   }
 });
 
+Deno.test("With auto a client whose first question is refused asks again what there is, and goes on by the classic sync", async () => {
+  await using here = clientStage(BOTH);
+  const alice = here.client("alice");
+  const room = await alice.createRoom({ invitees: [BOT] });
+  await here.client("bot").joinRoom(room);
+  await alice.sendText(room, "hello");
+  const server = between(here);
+  const fetch: typeof globalThis.fetch = async (...request) => {
+    if (isSlide(new URL(new Request(...request).url))) server.has = {}; // between /versions and the question
+    return await server.fetch(...request);
+  };
+  const bot = here.client("bot", { mxid: BOT, store: new MemoryStore(), sync: "auto", fetch });
+  const texts = heard(bot);
+  await bot.syncOnce();
+  assertEquals([texts, server.slides], [["hello"], [MERGED]]);
+});
+
 Deno.test("With auto /versions is asked once, and filters are refused wherever it syncs", async () => {
   await using here = clientStage();
   const bot = here.client("bot", { mxid: BOT, sync: "auto" });
