@@ -245,9 +245,9 @@ export class ClientLife implements QuarantineActors, TaskActors {
     const { core } = this;
     const { dispatcher, own, housekeeping } = core;
     if (start !== this.#starts) return;
-    const ended = dispatcher.noted().then(() => Promise.all([own?.quiet(), housekeeping.tidied()]));
+    const ended = () => dispatcher.noted().then(() => Promise.all([own?.quiet(), housekeeping.tidied()]));
     // The handler that started is one of those to wait for.
-    const isEnded = !isInside([dispatcher]) && await this.#inTime(ended);
+    const isEnded = !isInside([dispatcher]) && await this.#inTime(ended());
     const { holding } = this.#client;
     if (start !== this.#starts || holding.mode !== "kept") return;
     if (isEnded) return await this.#handBack(core);

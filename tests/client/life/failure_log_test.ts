@@ -1,6 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { defineSession, UnknownTokenError } from "@greenroom/matrix";
 import { ActorError } from "@greenroom/matrix/errors";
+import { eventLoopTurn } from "../../actors/kernel/support.ts";
 import { WatchedStore } from "../support/company.ts";
 import { type ClientStage, clientStage } from "../support/stage.ts";
 
@@ -57,4 +58,31 @@ Deno.test("What ends a client that nobody has started is in the log once", async
   await assertRejects(() => bot.sessions.update(COUNT, "!room:x", (state) => void state.count++));
   await assertRejects(() => bot.done, ActorError, "The store is closed");
   assertEquals(failures(stage), ["The client has failed"]);
+});
+
+Deno.test("A handler that starts, stops and hangs leaves no unhandled rejection when its client is closed", async () => {
+  await using stage = clientStage();
+  const bot = stage.client("bot", { closeTimeout: 2_000 });
+  const roomId = await bot.createRoom();
+  const stuck = Promise.withResolvers<void>();
+  const isStopped = Promise.withResolvers<void>();
+  bot.on("m.room.message", async () => {
+    const running = bot.start();
+    await bot.stop();
+    await running;
+    isStopped.resolve();
+    await stuck.promise;
+  });
+  const running = bot.start();
+  await bot.ready;
+  await stage.client("bot").sendText(roomId, "x");
+  await isStopped.promise;
+  const closed = bot.close();
+  await stage.settle();
+  await stage.clock.tick(2_000);
+  await closed;
+  await running;
+  stuck.resolve();
+  await eventLoopTurn(); // in which the runtime looks for rejections that nobody handles
+  assertEquals(failures(stage), []);
 });
