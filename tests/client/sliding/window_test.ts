@@ -147,34 +147,34 @@ Deno.test("With ignoreInitialSync nothing old is heard of any room, and what is 
 });
 
 // By the merged spelling, none are given.
-Deno.test("Receipts of a room that the bot was kicked from do not bring it back", {
-  ignore: spelling === "merged",
-}, async () => {
-  await using here = clientStage(SLIDING);
-  const { alice, rooms: [room] } = await roomsOf(here, 2);
-  assert(room !== undefined);
-  let rooms = 0;
-  const { fetch } = watched(here, {
-    change: (body) => {
-      rooms += Object.keys(body.extensions.receipts.rooms).length;
-      return body;
-    },
+if (spelling !== "merged") {
+  Deno.test("Receipts of a room that the bot was kicked from do not bring it back", async () => {
+    await using here = clientStage(SLIDING);
+    const { alice, rooms: [room] } = await roomsOf(here, 2);
+    assert(room !== undefined);
+    let rooms = 0;
+    const { fetch } = watched(here, {
+      change: (body) => {
+        rooms += Object.keys(body.extensions.receipts.rooms).length;
+        return body;
+      },
+    });
+    const client = bot(here, { fetch, store: new MemoryStore() });
+    const seen: string[] = [];
+    client.on("KICK", ({ state_key }) => void seen.push(`KICK ${state_key}`));
+    client.on("JOIN", ({ state_key }) => void seen.push(`JOIN ${state_key}`));
+    client.on("m.receipt", () => void seen.push("receipt"));
+    await client.syncOnce({ ignoreInitialSync: true });
+    await alice.kickUser(room, BOT);
+    await client.syncOnce();
+    const eventId = await alice.sendText(room, "behind its back");
+    await alice.sendReceipt(room, eventId);
+    await client.syncOnce();
+    assert(rooms > 0, "the server shows the receipt");
+    assertEquals(seen, [`KICK ${BOT}`]);
+    assert(!(await client.stateStore.getJoinedRooms()).includes(room));
   });
-  const client = bot(here, { fetch, store: new MemoryStore() });
-  const seen: string[] = [];
-  client.on("KICK", ({ state_key }) => void seen.push(`KICK ${state_key}`));
-  client.on("JOIN", ({ state_key }) => void seen.push(`JOIN ${state_key}`));
-  client.on("m.receipt", () => void seen.push("receipt"));
-  await client.syncOnce({ ignoreInitialSync: true });
-  await alice.kickUser(room, BOT);
-  await client.syncOnce();
-  const eventId = await alice.sendText(room, "behind its back");
-  await alice.sendReceipt(room, eventId);
-  await client.syncOnce();
-  assert(rooms > 0, "the server shows the receipt");
-  assertEquals(seen, [`KICK ${BOT}`]);
-  assert(!(await client.stateStore.getJoinedRooms()).includes(room));
-});
+}
 
 Deno.test("A ban and a withdrawn invitation that only the state shows are told", async () => {
   await using here = clientStage(SLIDING);
