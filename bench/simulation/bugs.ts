@@ -903,32 +903,11 @@ export const BUGS: readonly Bug[] = [
     worlds: ["--kit", "--quirk=tokens refused"],
   },
   {
-    name: "What a killed process had received by sliding sync is lost",
-    path: "src/actors/syncer/sliding_sync.ts",
-    find: "if (response.next_batch !== since) {",
-    replace: "if (response.next_batch === undefined) {",
-    worlds: ["--sliding"],
-  },
-  {
     name: "What the classic sync had brought is not waited for by sliding sync",
     path: "src/actors/syncer/sliding_sync.ts",
     find:
       "      if (!await this.#isHandled(since)) return await api.sync(options); // it shows again what was not handled\n",
     replace: "",
-    worlds: ["--sliding"],
-  },
-  {
-    name: "A new connection of sliding sync goes on from nowhere",
-    path: "src/actors/syncer/room_continuity.ts",
-    find: "(isInitial || (isGrowing && room.limited))",
-    replace: "(isGrowing && room.limited)",
-    worlds: ["--sliding"],
-  },
-  {
-    name: "A lost connection of sliding sync ends the sync",
-    path: "src/actors/syncer/sliding_sync.ts",
-    find: "if (!isUnknownPosition(error)) throw error;",
-    replace: "throw error;",
     worlds: ["--sliding"],
   },
   {
