@@ -19,6 +19,7 @@ import {
 import type { RoomID, UserID } from "../../types.ts";
 import { Context, type Found } from "./context/context.ts";
 import type { Kit } from "./kit.ts";
+import type { Access } from "./policy/policy.ts";
 import { platform } from "../base/platform/mod.ts";
 import type { Run, Update } from "./run/mod.ts";
 import { withoutName } from "./text/mod.ts";
@@ -131,12 +132,7 @@ export class CommandFinder {
     find: () => Soon<Found>,
     { update, run }: { readonly update: Update; readonly run: Run },
   ): Promise<Found | undefined> {
-    const { access, minPowerLevel } = command;
-    const { sender, room } = update;
-    if (!await this.#kit.access.hasPowerLevel(sender, room, minPowerLevel)) return undefined;
-    const mayUse = typeof access === "function"
-      ? await access(platform.inScope(new Context(this.#kit, run, update)))
-      : access === "everybody" || await this.#kit.access.isAdmin(sender, room);
+    const mayUse = await mayBeUsed(command, this.#kit.access, new Context(this.#kit, run, update));
     return mayUse ? await find() : undefined;
   }
 
@@ -190,6 +186,14 @@ export class CommandFinder {
   }
 }
 
+/** Returns whether the sender of a message may use a command. */
+async function mayBeUsed({ access, minPowerLevel }: Command, rules: Access, c: Context): Promise<boolean> {
+  const { sender, roomId } = c;
+  if (!await rules.hasPowerLevel(sender, roomId, minPowerLevel)) return false;
+  if (typeof access === "function") return await access(platform.inScope(c));
+  return access === "everybody" || await rules.isAdmin(sender, roomId);
+}
+
 function withArguments(
   command: Command,
   rest: Asked["rest"],
@@ -232,7 +236,8 @@ export function isBuiltIn(command: Command): boolean {
 export async function answerBuiltIn(
   c: Context,
   { command, given }: Found,
-  { prefix, commands, builtIns }: {
+  { access, prefix, commands, builtIns }: {
+    readonly access: Access;
     readonly prefix: string;
     readonly commands: readonly Command[];
     readonly builtIns: readonly Command[];
@@ -254,10 +259,7 @@ export async function answerBuiltIn(
   }
   const visible: Command[] = [];
   for (const each of commands) {
-    const { access } = each;
-    const mayUse = access === "everybody" ||
-      (access === "admins" ? await c.isAdmin(c.sender) : await access(c));
-    if (mayUse) visible.push(each);
+    if (await mayBeUsed(each, access, c)) visible.push(each);
   }
   const about = typeof args.command === "string" ? args.command : undefined;
   await c.reply(helpText([...visible, ...builtIns], { prefix, about }));

@@ -166,7 +166,7 @@ export class Updates {
   }
 
   #call(run: Run, update: Update, found: Found | undefined): Promise<unknown> {
-    const { behaviour, client, prefix } = this.#kit;
+    const { access, behaviour, client, prefix } = this.#kit;
     run.encryptedOnly = behaviour.encryptedOnly === true || found?.command.isEncryptedOnly === true;
     const c = new Context(this.#kit, run, update, found);
     const command = found?.command.name;
@@ -183,7 +183,7 @@ export class Updates {
       );
     }
     const { builtIns } = this.#finder;
-    return answerBuiltIn(c, found, { prefix, commands: this.#composer.commands, builtIns });
+    return answerBuiltIn(c, found, { access, prefix, commands: this.#composer.commands, builtIns });
   }
 
   /** Tells the user that a command has failed, where no function has caught that, or leaves it to `bot.catch()`. */

@@ -1,4 +1,4 @@
-import { assertEquals, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertThrows } from "@std/assert";
 import { ValueError } from "@greenroom/matrix";
 import { Composer } from "@greenroom/matrix/bot";
 import { trying } from "../support.ts";
@@ -18,6 +18,24 @@ Deno.test("minPowerLevel hides a command from users below that level in the room
   await room.expect("Open for @bob:localhost");
   await room.say("!close");
   await room.expect("Closed for @alice:localhost");
+});
+
+Deno.test("!help shows a command with minPowerLevel only to users of that level", async () => {
+  await using tester = trying((bot) => {
+    bot.command("secret", { minPowerLevel: 50, description: "only mods" }, (c) => c.reply("Said"));
+    bot.command("open", { description: "for all" }, (c) => c.reply("Open"));
+  });
+  const room = await tester.room("alice", "bob"); // who has made it has 100
+  await room.as("bob").say("!help");
+  const shown = (await room.expect(/open/)).text;
+  assert(!shown.includes("secret"), shown);
+  await room.as("bob").say("!help secret");
+  const about = (await room.expect(/./)).text;
+  assert(!about.includes("only mods"), about);
+  await room.say("!help");
+  await room.expect(/secret.*only mods/);
+  await room.say("!help secret");
+  await room.expect(/only mods/);
 });
 
 Deno.test("minPowerLevel is a number, and what others call it is answered with its name", () => {
