@@ -250,20 +250,24 @@ export interface ThirdPartyHandlers {
 
 const REGISTRATION = "registration: createRegistration({ id, url, serverName })";
 
+const PARSED = "registration: parseRegistration(yaml)"; // a token is there already
+
 /** What other libraries call its options, and what to write here. */
 const OPTION_HINTS = {
-  ...{ id: REGISTRATION, url: REGISTRATION, asToken: REGISTRATION, hsToken: REGISTRATION },
+  ...{ id: REGISTRATION, url: REGISTRATION, asToken: PARSED, hsToken: PARSED },
   ...{ senderLocalpart: REGISTRATION, namespaces: REGISTRATION },
 };
 
 /** Options of other libraries' application services; the compiler names the own one. */
 export interface AppserviceOptionHints {
   /** @deprecated It is part of the registration. */
-  asToken?: WriteInstead<typeof REGISTRATION>;
+  asToken?: WriteInstead<typeof PARSED>;
   /** @deprecated It is part of the registration. */
-  hsToken?: WriteInstead<typeof REGISTRATION>;
+  hsToken?: WriteInstead<typeof PARSED>;
   /** @deprecated It is part of the registration. */
   id?: WriteInstead<typeof REGISTRATION>;
+  /** @deprecated It is part of the registration. */
+  url?: WriteInstead<typeof REGISTRATION>;
   /** @deprecated It is part of the registration. */
   namespaces?: WriteInstead<typeof REGISTRATION>;
   /** @deprecated It is part of the registration. */

@@ -2358,7 +2358,7 @@ export interface Client
    * import type { EventID, RoomID } from "@greenroom/matrix/types";
    *
    * export async function markRead(client: Client, roomId: RoomID, latest: EventID): Promise<void> {
-   *   await client.setFullyReadMarker(roomId, latest);
+   *   await client.setFullyReadMarker(roomId, latest, { readReceipt: latest });
    * }
    * ```
    */

@@ -89,7 +89,7 @@ export const CLIENT_HINTS = {
   rooms: "client.getJoinedRooms()",
   waitForSync: "client.ready",
   sendMarkdown: "client.sendText(roomId, text, { html })",
-  markAsRead: "client.setFullyReadMarker(roomId, eventId)",
+  markAsRead: "client.sendReceipt(roomId, eventId)",
   addTag: "client.setRoomTag(roomId, tag)",
   search: "client.searchMessages(searchTerm)",
   getAllState: "client.getState(roomId)",

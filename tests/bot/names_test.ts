@@ -10,7 +10,8 @@ const AT = { baseUrl: "https://matrix.example.org", accessToken: "t" } as const;
 const given = (value: unknown): any => value; // as JavaScript, JSON and casts let pass
 
 Deno.test("An option that does not exist is refused by its name, with the nearest that does", () => {
-  const given = (more: object) => ({ ...AT, ...more }) as BotOptions & { store?: never; homeserver?: never };
+  const given = (more: object) =>
+    ({ ...AT, ...more }) as BotOptions & { store?: never; homeserver?: never; password?: never };
   for (const make of [(more: object) => new Client(given(more)), (more: object) => new Bot(given(more))]) {
     for (
       const [more, text] of [

@@ -72,6 +72,8 @@ const BY_TYPE_ALONE = [
   "new RoomContext",
   "new TestRoom",
   "new BotTester", // takes a function, whose options it makes
+  "BotTester.create",
+  "ContextMedia.download", // `Context.download`, which is below
   "HomeserverOptions.pushFetch", // the web's own
 ];
 

@@ -64,7 +64,7 @@ const cases: readonly Case[] = [
     says: write(
       "await c.session(definition), in a function",
       "nothing: a bot does not hear itself",
-      "registration: createRegistration({ id, url, serverName })",
+      "registration: parseRegistration(yaml)",
     ),
   },
   {

@@ -306,12 +306,9 @@ export class Deliverer {
     const { event } = call;
     if (this.#options.isOver()) {
       this.#log.warn("A promise that an event handler did not await was cut off", logged(event, error, call));
-    } else {void this.#report(
-        error,
-        event,
-        call,
-        "A promise that an event handler did not await was rejected",
-      );}
+      return;
+    }
+    void this.#report(error, event, call, "A promise that an event handler did not await was rejected");
   };
 
   /**

@@ -270,8 +270,9 @@ function visit(
   for (const event of global) deliver(event);
   for (const { gap, events, ignored, remarks, sticky, ephemeral, accountData } of rooms) {
     if (gap !== undefined) tell(gap);
-    if (ignored === undefined && remarks.size === 0) { for (const event of events) deliver(event); // the usual case
-     } else {
+    // In the usual case there is nothing to say of any event.
+    if (ignored === undefined && remarks.size === 0) events.forEach(deliver);
+    else {
       events.forEach((event, index) => {
         if (ignored?.has(index) !== true) deliver(event);
         const remark = remarks.get(index);

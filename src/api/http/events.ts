@@ -137,7 +137,12 @@ export type Identified<Options extends TransactionOptions> = Omit<Options, "key"
 
 /** Returns whether it depends on what is sent which transaction ID it gets. */
 export function isToldByContent({ txnId, key }: TransactionOptions): boolean {
-  return txnId === undefined && key === undefined && currentHandler() !== undefined;
+  return !isGiven(txnId) && key === undefined && currentHandler() !== undefined;
+}
+
+/** Returns whether there is a transaction ID: JSON says `null` where there is none. */
+function isGiven(txnId: TransactionID | null | undefined): txnId is TransactionID {
+  return txnId !== undefined && txnId !== null;
 }
 
 /**
@@ -157,10 +162,10 @@ export function identified<Options extends TransactionOptions>(
 ): Identified<Options> | Promise<Identified<Options>> {
   const { txnId, asUserId = user } = options;
   if (key === "") throw new ValueError(`Cannot send ${outgoing.type}: its key is empty; leave it out`);
-  if (key !== undefined && txnId !== undefined) {
+  if (key !== undefined && isGiven(txnId)) {
     throw new ValueError(`Cannot send ${outgoing.type}: it has both a txnId and a key; give one of them`);
   }
-  if (txnId !== undefined) return { ...options, txnId };
+  if (isGiven(txnId)) return { ...options, txnId };
   const told = currentHandler()?.transactionId({ ...outgoing, asUserId }, key);
   if (told === undefined) return { ...options, txnId: nextTransactionId() };
   return told.then((made) => ({ ...options, txnId: made }));

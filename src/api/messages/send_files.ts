@@ -308,22 +308,32 @@ export function addressing(
   }
   const relation = relatesTo ?? place;
   return {
-    ...(mentions && { "m.mentions": isList(mentions) ? mentionsOf(mentions) : mentions }),
+    ...(mentions && { "m.mentions": mentionsOf(mentions) }),
     ...(relation && { "m.relates_to": relation }),
+  };
+}
+
+/** @throws {ValueError} If it is neither a list of users, which may have `"room"`, nor what `m.mentions` has. */
+function mentionsOf(mentions: Mentions | readonly string[]): Mentions {
+  if (typeof mentions !== "object") {
+    throw new ValueError(
+      `Cannot send a message: mentions must be a list, as ["room"], and is ${typeof mentions}`,
+    );
+  }
+  if (!isList(mentions)) return mentions;
+  if (mentions.includes("@room")) {
+    throw new ValueError('Cannot send a message: mentions has "@room"; write "room" for all in the room');
+  }
+  const users = mentions.filter((name) => name !== "room");
+  for (const user of users) checkIdentifier("userId", user);
+  return {
+    ...(users.length > 0 && { user_ids: users as UserID[] }),
+    ...(users.length < mentions.length && { room: true }),
   };
 }
 
 function isList(mentions: Mentions | readonly string[]): mentions is readonly string[] {
   return Array.isArray(mentions);
-}
-
-function mentionsOf(names: readonly string[]): Mentions {
-  const users = names.filter((name) => name !== "room");
-  for (const user of users) checkIdentifier("userId", user);
-  return {
-    ...(users.length > 0 && { user_ids: users as UserID[] }),
-    ...(users.length < names.length && { room: true }),
-  };
 }
 
 /** The part of a content that has its text as HTML; empty: there is none. */

@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertNotEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertRejects } from "@std/assert";
 import { messagesAPI } from "../../../src/api/messages/messages.ts";
 import { NetworkError, NotFoundError, ServiceResponseError, ValueError } from "@greenroom/matrix/errors";
 import type { EventID, RoomID } from "@greenroom/matrix/types";
@@ -30,10 +30,12 @@ Deno.test("sendMessageEvent() makes a new transaction ID for each call and keeps
   const sending = api.sendMessageEvent("!room", "com.example.cue", {}, { retry: { maxRetries: 2 } });
   await assertRejects(() => untilSettled(clock, sending));
   await assertRejects(() => api.sendMessageEvent("!room", "com.example.cue", {}, { retry: false }));
+  const none = { txnId: null as never, retry: false } as const; // as in JSON
+  await assertRejects(() => api.sendMessageEvent("!room", "com.example.cue", {}, none));
   const paths = requests.map(({ path }) => path);
-  assertEquals(paths.length, 4);
+  assertEquals(paths.length, 5);
   assertEquals(new Set(paths.slice(0, 3)).size, 1);
-  assertNotEquals(paths[3], paths[0]);
+  assertEquals(new Set(paths.slice(2)).size, 3);
 });
 
 Deno.test("sendMessageEvent() sends again after a lost connection, and gives up where the policy does", async () => {

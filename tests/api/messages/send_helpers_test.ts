@@ -135,6 +135,12 @@ Deno.test("mentions may be a list of users, with room for all, as in the bot kit
     ValueError,
     'Cannot use "alice" as userId',
   );
+  for (
+    const [mentions, text] of [
+      [["@room"], 'write "room" for all in the room'],
+      ["room", 'mentions must be a list, as ["room"], and is string'],
+    ] as const
+  ) await assertRejects(() => api.sendText("!room", "Go", { mentions: mentions as never }), ValueError, text);
 });
 
 Deno.test("Files, images and stickers answer, go into a thread and notify as text does", async () => {
