@@ -18,6 +18,7 @@ import {
   freshFilter,
   object,
   type SlidingAnswer,
+  slidingLack,
   type SlidingSpelling,
   slidingSpelling,
   type SyncOptions,
@@ -76,7 +77,7 @@ const MESSAGES = 100;
 export class SlidingSync {
   readonly #options: SlidingSyncOptions;
   /** The spelling of the homeserver, as it said last; undefined: it has not been asked. */
-  #spelling: { readonly of: SlidingSpelling | undefined } | undefined;
+  #spelling: { readonly of: SlidingSpelling | undefined; readonly lack: string } | undefined;
   /** What the user is to rooms, as of the last response; undefined: the Store has not been asked. */
   #memberships: Map<string, string> | undefined;
   /** The rooms that this process has seen on the connection, as long as not all have been shown. */
@@ -163,7 +164,7 @@ export class SlidingSync {
       this.#losses = 0;
       return response;
     } catch (error) {
-      if (!isUnknownPosition(error)) throw error;
+      if (!(error instanceof MatrixRequestError && error.errcode === "M_UNKNOWN_POS")) throw error;
     }
     const { clock, log } = this.#options;
     const wait = this.#losses === 0 ? 0 : backoff(this.#losses - 1, syncBackoff());
@@ -272,10 +273,11 @@ export class SlidingSync {
   async #spell(signal: AbortSignal | undefined): Promise<SlidingSpelling> {
     const spelling = await this.#spelled(signal);
     if (spelling !== undefined) return spelling;
+    const lack = this.#spelling?.lack;
     this.#spelling = undefined; // the next start asks again
     throw new UnsupportedSyncError(
-      'Cannot sync: the homeserver has no sliding sync; make the option sync "auto", or leave it out: the same ' +
-        "store goes on by the classic sync",
+      `Cannot sync: the homeserver ${lack}; make the option sync "auto", or leave it out: the same store goes on ` +
+        "by the classic sync",
     );
   }
 
@@ -283,7 +285,7 @@ export class SlidingSync {
   async #spelled(signal: AbortSignal | undefined): Promise<SlidingSpelling | undefined> {
     if (this.#spelling === undefined) {
       const { unstable_features: features } = await this.#options.session.versions({ signal });
-      this.#spelling = { of: slidingSpelling(features) };
+      this.#spelling = { of: slidingSpelling(features), lack: slidingLack(features) };
     }
     return this.#spelling.of;
   }
@@ -293,8 +295,4 @@ export class SlidingSync {
     const presence = { setPresence: PresenceState.OFFLINE };
     await this.#options.api.sync({ since, timeout: 0, filterId: freshFilter(NOTHING), ...presence, signal });
   }
-}
-
-function isUnknownPosition(error: unknown): boolean {
-  return error instanceof MatrixRequestError && error.errcode === "M_UNKNOWN_POS";
 }

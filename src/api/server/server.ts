@@ -34,6 +34,7 @@ import {
 export {
   object,
   type SlidingAnswer,
+  slidingLack,
   type SlidingRoom,
   type SlidingSpelling,
   slidingSpelling,

@@ -29,6 +29,9 @@ const EXTENSIONS: readonly (readonly [name: string, proposal: string])[] = [
   ["typing", "org.matrix.msc4508"],
 ];
 
+/** Those without which the merged spelling is of no use: they were left to other proposals. */
+const NEEDED: readonly string[] = ["to_device", "e2ee"];
+
 /** The requests for it. */
 export interface SlidingSpelling {
   /** Whether a `pos` is also a token for other requests: by the proposal, as merged, it is. */
@@ -122,15 +125,24 @@ const ALL_ROOMS = 100_000;
 
 /**
  * The spelling that a homeserver has; undefined: none. The merged one is chosen if it has messages to the device
- * and what encryption needs: these were left to other proposals.
+ * and what encryption needs.
  */
 export function slidingSpelling(
   features: Readonly<Record<string, unknown>> = {},
 ): SlidingSpelling | undefined {
   const names = extensionNames(features);
-  const isWhole = ["to_device", "e2ee"].every((name) => names.has(name));
+  const isWhole = NEEDED.every((name) => names.has(name));
   if (features[MERGED] === true && isWhole) return mergedSpelling(names);
   return features[SLIDING_SYNC] === true ? SYNAPSE : undefined;
+}
+
+/** Says why a homeserver has no spelling: "the homeserver" goes in front of it. */
+export function slidingLack(features: Readonly<Record<string, unknown>> = {}): string {
+  if (features[MERGED] !== true) return "has no sliding sync";
+  const names = extensionNames(features);
+  const missing = EXTENSIONS.filter(([name]) => NEEDED.includes(name) && !names.has(name));
+  const named = missing.map(([name, proposal]) => `${name} (${proposal})`);
+  return `has sliding sync without the extension ${named.join(" and ")}`;
 }
 
 const SYNAPSE: SlidingSpelling = {

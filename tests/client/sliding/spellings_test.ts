@@ -163,6 +163,13 @@ Deno.test("With auto a client asks by sliding sync where the homeserver has it, 
   }
 });
 
+Deno.test("Sliding sync without an extension that the client needs is refused with its name", async () => {
+  const unstableFeatures = { ...SPELLINGS.merged, "org.matrix.msc4543.stable": false };
+  await using here = clientStage({ unstableFeatures });
+  const without = "has sliding sync without the extension e2ee (org.matrix.msc4543);";
+  await assertRejects(() => here.client("bot", { sync: "sliding" }).syncOnce(), ValueError, without);
+});
+
 Deno.test("With auto a client whose first question is refused asks again what there is, and goes on by the classic sync", async () => {
   await using here = clientStage(BOTH);
   const alice = here.client("alice");
