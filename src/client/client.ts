@@ -114,7 +114,16 @@ export class Client {
     shareOperations(Client.prototype, new ApplicationOperations(api, basics, life).of(this));
     const { clock, log, session } = basics;
     const isDurable = options.store !== undefined;
-    const queues = new SendQueues({ api, session, kept: sessions, isDurable, done: life.done, clock, log });
+    const queues = new SendQueues({
+      api,
+      session,
+      kept: sessions,
+      runTask,
+      isDurable,
+      done: life.done,
+      clock,
+      log,
+    });
     life.passes.queues = queues;
     Object.assign(this, { registerWake, runTask, queue: queues.queue });
     if (basics.crypto !== undefined) this.addDispatcher(DecryptionDispatcher);

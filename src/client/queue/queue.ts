@@ -17,7 +17,7 @@ import { checkOptions, type OptionNames } from "../../errors/known_names.ts";
 import { ValueError } from "../../errors/matrix_error.ts";
 import { checkIdentifier } from "../../types/identifiers.ts";
 import type { RoomID } from "../../types/ids.ts";
-import type { SessionsAPI } from "../sessions_api.ts";
+import type { SessionsAPI, TasksAPI } from "../sessions_api.ts";
 import { checkText, type Make, QUEUED, Queued, type StoredSend, storedSend, WaitingSends } from "./queued.ts";
 import { isForGood, RoomSender, type SenderParts, WAIT } from "./room_sender.ts";
 import type {
@@ -126,6 +126,8 @@ interface QueueParts extends SenderParts {
   readonly session: Pick<Session, "account" | "http" | "login">;
   /** Has what is in the queues. */
   readonly kept: SessionsAPI;
+  /** Changes several of them together. */
+  readonly runTask: TasksAPI["runTask"];
   /** Whether that outlives the client. */
   readonly isDurable: boolean;
   /** Settles when the client has ended. */
@@ -158,8 +160,12 @@ class RoomQueue implements SendQueue {
     this.#parts = parts;
     const login = this.#login = parts.session.login;
     this.#ended = AbortSignal.any([ended, login]);
-    const { kept } = parts;
-    this.#sends = new WaitingSends({ roomId, kept, cancel: this.#cancel, over: () => this.#sender.over() });
+    this.#sends = new WaitingSends({
+      ...parts,
+      roomId,
+      cancel: this.#cancel,
+      over: () => this.#sender.over(),
+    });
     this.#sender = new RoomSender(parts, { roomId, sends: this.#sends, login, ended: this.#ended });
     this.#loaded = abortable(outsideOfHandlers(() => this.#load(reads)), this.#ended)
       .catch((error) => Promise.reject(this.#ended.aborted ? this.#sender.over() : error));

@@ -11,13 +11,14 @@
 import { ActorStoppedError } from "../../actors/kernel/mod.ts";
 import { identified, outgoingEvent, type SendingUser } from "../../api/http/mod.ts";
 import { type MessagesAPI, type SendHelpersAPI, sendHelpersAPI } from "../../api/messages/mod.ts";
+import type { Clock } from "../../base/clock.ts";
 import { outsideOfHandlers } from "../../base/handler_call.ts";
 import { checkOptions, type OptionNames } from "../../errors/known_names.ts";
 import { ValueError } from "../../errors/matrix_error.ts";
 import { defineSession } from "../../types/events/define_session.ts";
 import type { EventType } from "../../types/events/event_type.ts";
 import type { EventID, RoomID, TransactionID } from "../../types/ids.ts";
-import type { SessionsAPI } from "../sessions_api.ts";
+import type { SessionsAPI, TasksAPI } from "../sessions_api.ts";
 import type { QueuedSend, QueuedSendOptions } from "./send_queue.ts";
 
 /** A send as it is stored. */
@@ -47,14 +48,16 @@ export type Outcome =
   | { readonly refusal: string }
   | { readonly isCancelled: true };
 
-/** How many outcomes are kept for a room. */
+/** How many outcomes stay in a room when its queue is read. */
 const MAX_OUTCOMES = 100;
+/** How long an outcome is kept, in milliseconds. */
+const OUTCOME_AGE = 24 * 60 * 60 * 1_000;
 
-/** What became of sends that other processes had added: these may still wait to hear of it. */
+/** What became of a send that another process had added: that one may still wait to hear of it. */
 const OUTCOMES = defineSession({
   name: "greenroom.queue.outcomes",
-  per: "room",
-  initial: (): { outcomes: readonly (readonly [key: string, outcome: Outcome])[] } => ({ outcomes: [] }),
+  per: "member",
+  initial: (): { at: number; outcome: Outcome } => ({ at: 0, outcome: { isCancelled: true } }),
 });
 
 /** A send of the queue. */
@@ -199,6 +202,10 @@ interface WaitingParts {
   readonly roomId: RoomID;
   /** Has them. */
   readonly kept: SessionsAPI;
+  /** Changes several of them together. */
+  readonly runTask: TasksAPI["runTask"];
+  /** Says how old outcomes are. */
+  readonly clock: Pick<Clock, "now">;
   /** Takes one out, as its user asks. */
   readonly cancel: (send: Queued) => Promise<boolean>;
   /** What a use of the store that has ended fails with. */
@@ -244,6 +251,22 @@ export class WaitingSends {
       this.#next = parseInt(entry.key) + 1;
     }
     for (const send of left) this.#sends.push(send);
+    if (left.length > 0) await this.#forgetOld();
+  }
+
+  /** Removes outcomes that nobody waits for any more. */
+  async #forgetOld(): Promise<void> {
+    const { kept, clock } = this.#parts;
+    const noted = await Array.fromAsync(kept.list(OUTCOMES, this.#place));
+    const latest = clock.now() - OUTCOME_AGE;
+    const old = noted.filter(({ state }, index) => state.at < latest || index < noted.length - MAX_OUTCOMES);
+    await this.#forget(old.map(({ key }) => key[1] ?? ""));
+  }
+
+  async #forget(keys: readonly string[]): Promise<void> {
+    const { roomId, kept } = this.#parts;
+    const forgotten = keys.map((key) => this.#using(() => kept.end(OUTCOMES, [roomId, key])));
+    await Promise.allSettled(forgotten); // what stays is removed later
   }
 
   /** Takes out of memory what another process has taken out of the store. Returns that, and what became of it. */
@@ -253,16 +276,25 @@ export class WaitingSends {
     for await (const { key } of this.#stored()) keys.add(key);
     const gone = before.filter((send) => !keys.has(keyOf(send)) && this.#sends.includes(send));
     for (const send of gone) this.takeOut(send);
-    const { roomId, kept } = this.#parts;
-    const { outcomes = [] } = gone.length === 0 ? {} : await kept.read(OUTCOMES, roomId) ?? {};
-    const known = new Map(outcomes);
+    if (gone.length === 0) return [];
+    const known = new Map<string, Outcome>();
+    for await (const { key, state } of this.#parts.kept.list(OUTCOMES, this.#place)) {
+      known.set(key[1] ?? "", state.outcome);
+    }
+    await this.#forget(gone.filter(({ isForeign }) => !isForeign).map(keyOf).filter((key) => known.has(key)));
     return gone.map((send) => [send, known.get(keyOf(send))]);
   }
 
+  get #place() {
+    const { roomId } = this.#parts;
+    return { after: [roomId, ""], before: [roomId, LAST] } as const;
+  }
+
   async *#stored(): AsyncGenerator<Entry> {
-    const { roomId, kept } = this.#parts;
-    const place = { after: [roomId, ""], before: [roomId, LAST] } as const;
-    for await (const { key, state } of kept.list(QUEUED, place)) yield { key: key[1] ?? "", record: state };
+    const { kept } = this.#parts;
+    for await (const { key, state } of kept.list(QUEUED, this.#place)) {
+      yield { key: key[1] ?? "", record: state };
+    }
   }
 
   /** Adds one as the last. Resolves when it is stored. */
@@ -284,16 +316,17 @@ export class WaitingSends {
   /** Takes one out of the store. */
   async erase(send: Queued, outcome: Outcome): Promise<void> {
     const key = keyOf(send);
-    if (send.isForeign) await this.#note(key, outcome);
-    await this.#write(key, null);
+    await (send.isForeign ? this.#note(key, outcome) : this.#write(key, null));
   }
 
-  /** Notes what became of one for the process that has added it. */
+  /** Takes one out of the store, and notes what became of it for the process that has added it. */
   async #note(key: string, outcome: Outcome): Promise<void> {
-    const { roomId, kept } = this.#parts;
+    const { roomId, runTask, clock } = this.#parts;
+    const at = clock.now();
     await this.#using(() =>
-      kept.update(OUTCOMES, roomId, (noted) => {
-        noted.outcomes = [...noted.outcomes, [key, outcome] as const].slice(-MAX_OUTCOMES);
+      runTask(`${QUEUED.name} ${key}`, (ctx) => { // one commit
+        ctx.updateSession(OUTCOMES, [roomId, key], () => ({ at, outcome }));
+        ctx.updateSession(QUEUED, [roomId, key], () => null);
       })
     );
   }

@@ -193,7 +193,7 @@ export class RoomSender {
       this.stop(error);
       return false;
     }
-    await this.#sends.remove(send, { refusal: String(error) }).catch((cause) => this.stop(cause));
+    await this.#sends.remove(send, { refusal: shortly(error) }).catch((cause) => this.stop(cause));
     this.lost(send, error);
     this.report(send, "failed", { error });
     return true;
@@ -264,4 +264,13 @@ export function isForGood(error: unknown): boolean {
 function askedWait(error: unknown): number {
   if (error instanceof EncryptionError) return askedWait(error.cause);
   return error instanceof MatrixRequestError ? error.retryAfter ?? 0 : 0;
+}
+
+/** The longest note of a refusal. */
+const MAX_REFUSAL = 100;
+
+/** Says why something was refused, without what the server says beside its code. */
+function shortly(error: unknown): string {
+  const text = error instanceof MatrixRequestError ? `${error.status} ${error.errcode}` : String(error);
+  return text.slice(0, MAX_REFUSAL);
 }

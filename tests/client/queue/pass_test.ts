@@ -153,3 +153,59 @@ Deno.test("Wherever an instance crashes in a pass, what was queued arrives once,
     return process.log;
   });
 });
+
+Deno.test("What another instance has left takes one commit each, and little room, even if the server refuses it", async () => {
+  const COUNT = 40;
+  await using here = clientStage();
+  const { roomId, store, first, instance } = await scene(here);
+  const away = here.homeserver.faults.add({ kind: "drop", match: SEND });
+  const left = Array.from({ length: COUNT }, (_, index) => first.queue(roomId).sendText(`${index}`));
+  await Promise.all(left.map(({ stored }) => stored));
+  await first.close();
+  away.remove();
+  const body = { errcode: "M_FORBIDDEN", error: "no ".repeat(200) };
+  here.homeserver.faults.add({ kind: "status", status: 403, body, match: SEND });
+  const writes: number[] = [];
+  const { commit } = store;
+  store.commit = (changes, checks) => {
+    writes.push(JSON.stringify(changes).length);
+    return commit.call(store, changes, checks);
+  };
+  await instance().syncOnce();
+  assertEquals(sends(here), COUNT + 1);
+  assert(writes.length < COUNT + 20, `${writes.length} commits`);
+  assert(Math.max(...writes.slice(-COUNT)) < 2_000, `${Math.max(...writes)} characters`);
+});
+
+Deno.test("What became of the sends of another instance is forgotten when that has heard of it, and after a day", async () => {
+  const DAY = 24 * 60 * 60 * 1_000;
+  await using here = clientStage();
+  const { roomId, store, first, instance } = await scene(here);
+  const outcomes = async () =>
+    (await Array.fromAsync(store.list([]), ({ key }) => key)).filter((key) =>
+      key.includes("greenroom.queue.outcomes")
+    )
+      .length;
+  const leave = async (client: Client, text: string) => {
+    const away = here.homeserver.faults.add({ kind: "drop", match: SEND });
+    await client.queue(roomId).sendText(text).stored;
+    await client.syncOnce();
+    away.remove();
+  };
+  await leave(first, "heard of");
+  await instance().syncOnce();
+  assertEquals(await outcomes(), 1);
+  await first.syncOnce();
+  await here.clock.tick(60_000);
+  assertEquals(await outcomes(), 0);
+  await leave(first, "never heard of");
+  await first.close();
+  const second = instance();
+  await second.syncOnce();
+  assertEquals(await outcomes(), 1);
+  await leave(second, "a day later");
+  await second.close();
+  await here.clock.tick(DAY + 1);
+  await instance().syncOnce();
+  assertEquals(await outcomes(), 1);
+});
