@@ -65,9 +65,10 @@ export interface BotBehaviour extends AccessOptions {
   rateLimit?: RateLimit | false;
   /**
    * How many invitations are taken within a time, of one user and of all, whether they are accepted by
-   * `autoJoin` or by a function. More are accepted later, in their turn, also after a restart with a store; those
-   * that would wait for more than ten windows are ignored, which the log says. Fifty joins go on at a time, two
-   * of them for one inviter. `false`: all are taken at once. Default: 50 of one user in an hour, 500 of all.
+   * `autoJoin` or by a function. Those of users whom a list in `autoJoin` leaves out do not count. More are
+   * accepted later, in their turn, also after a restart with a store; those that would wait for more than ten
+   * windows are ignored, which the log says. Fifty joins go on at a time, two of them for one inviter.
+   * `false`: all are taken at once. Default: 50 of one user in an hour, 500 of all.
    *
    * @example A bot that users invite into hundreds of rooms
    * ```ts

@@ -360,6 +360,7 @@ export class Updates {
     const { access, invitations } = this.#kit;
     const { room_id: room, sender } = event;
     if (!access.hears(sender, room)) return;
+    if (access.leavesOut(sender)) return await this.#update("INVITE", event, context); // takes nobody's turn
     const turn = invitations.turnOf(sender);
     if (turn === undefined) return;
     if (!await access.accepts(event) || await invitations.accept(event, turn, context)) {

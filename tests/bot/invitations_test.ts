@@ -248,3 +248,17 @@ Deno.test("More invitations of a user than inviteLimit lets in are ignored, and 
   assertEquals(joinsOf(tester), joined);
   assertEquals(tester.logged.filter((line) => line.includes("Ignores invitations of a user")).length, 1);
 });
+
+Deno.test("Invitations that the list of autoJoin refuses leave the turns of inviteLimit to others", async () => {
+  await using tester = polite({
+    autoJoin: ["@admin:localhost"],
+    inviteLimit: { count: 1, total: 1, window: "1h" },
+  });
+  await tester.start();
+  const refused = await Promise.all(Array.from({ length: 12 }, () => invited(tester)));
+  const invite = [tester.mxid];
+  const { room_id } = await tester.request("admin", "POST", "/createRoom", { invite });
+  await tester.settle();
+  assertEquals(membership(tester, room_id as RoomID), "join");
+  assertEquals(refused.map((room) => membership(tester, room)), refused.map(() => "invite"));
+});

@@ -99,7 +99,13 @@ export class Access {
   async accepts(invite: MemberEvent): Promise<boolean> {
     const joins = this.#autoJoin;
     if (typeof joins === "function") return await joins(invite);
-    return typeof joins === "boolean" ? joins : joins.some((pattern) => pattern.matches(invite.sender));
+    return typeof joins === "boolean" ? joins : !this.leavesOut(invite.sender);
+  }
+
+  /** Returns whether `autoJoin` is a list that a user is not in. */
+  leavesOut(userId: string): boolean {
+    const joins = this.#autoJoin;
+    return typeof joins === "object" && !joins.some((pattern) => pattern.matches(userId));
   }
 
   async isAdmin(userId: UserID, room: RoomID): Promise<boolean> {
