@@ -1,11 +1,9 @@
 /**
- * An account whose token and device are kept in the store: the bot logs in once.
+ * An account whose token and device are kept in the store: the bot logs in once, or continues the session that a
+ * login by OAuth 2.0 has left there.
  *
  * Several processes may have the store. A process that needs tokens reads there whether another has
  * newer ones; one that has new ones writes them only in place of those that they come from.
- *
- * A session that a login by OAuth 2.0 has left in the bot's store. A file of its own because a bot with a token or a
- * password has none.
  *
  * Over 300 lines because the three ways to an account end in the same session.
  *

@@ -1,7 +1,5 @@
 /**
- * A bot's options, from the environment.
- *
- * A store that a bot opens and closes.
+ * A bot's options, from the environment, and the store that this names: the bot opens and closes it.
  *
  * Over 300 lines because the store that a variable names is opened here.
  *

@@ -1,7 +1,5 @@
 /**
- * Writes down what a bot receives and sends.
- *
- * The lines of a trace: JSON, one after the other.
+ * Writes down what a bot receives and sends, as a trace: lines, each of which is JSON.
  *
  * Over 300 lines because the lines are what it writes.
  *

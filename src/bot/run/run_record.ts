@@ -1,7 +1,5 @@
 /**
- * What runs are kept as: their steps, and what they wait for.
- *
- * The errors of conversations.
+ * What is kept of a run, its steps and what it waits for, and the errors of conversations.
  *
  * @module
  */

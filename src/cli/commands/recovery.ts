@@ -1,7 +1,6 @@
 /**
- * `greenroom recovery`: the key that brings the bot's keys back.
- *
- * `greenroom keys`: the keys of encrypted rooms, in the file that Element reads and writes too.
+ * `greenroom recovery`, the key that brings the bot's keys back, and `greenroom keys`, the keys of encrypted rooms
+ * in the file that Element reads and writes too.
  *
  * @module
  */

@@ -1,9 +1,6 @@
 /**
- * What a command reads and writes: the process's streams, and prompts where a person is at them.
- *
- * What runs the command line, and its files. The modules of Node are there on Deno, Node and Bun.
- *
- * QR codes in a terminal.
+ * What a command reads and writes: the process's streams, files, prompts where a person is at them, and QR codes.
+ * It uses modules of Node, which Deno, Node and Bun have.
  *
  * @module
  */

@@ -1,8 +1,5 @@
 /**
- * The group sessions of others: their keys, and the events that they decrypt.
- *
- * Megolm sessions of other devices, and copies of the own: receiving their keys, and decrypting
- * with them.
+ * Megolm sessions of other devices, and copies of the own: receiving their keys, and decrypting events with them.
  *
  * Over 300 lines because the door of the folder is its main class.
  *
