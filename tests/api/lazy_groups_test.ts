@@ -45,3 +45,9 @@ Deno.test("The names of all members are known before they are made", () => {
   const { make } = stage();
   assertEquals(namesOf(make("a")).sort(), ["both", "one", "other"]);
 });
+
+Deno.test("All objects of a kind have one prototype, and those of another kind another", () => {
+  const [{ make }, other] = [stage(), stage()];
+  const [first, second, third] = [make("a"), make("b"), other.make("a")].map(Object.getPrototypeOf);
+  assertEquals([first === second, first === third], [true, false]);
+});
