@@ -41,6 +41,9 @@ Deno.test("A command or option that is mistyped is answered with the one that wa
     [["rooms", "crate"], "greenroom rooms create?"],
     [["login", "--homserver=x"], "--homeserver?"],
     [["nothing-like-it"], "see greenroom --help"],
+    [["constructor"], "see greenroom --help"],
+    [["toString"], "see greenroom --help"],
+    [["completions", "constructor"], "none of bash, zsh and fish"],
   ] as const;
   for (const [args, mend] of meant) {
     const { code, stderr } = await greenroom(args);

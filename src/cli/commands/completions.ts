@@ -8,7 +8,7 @@ import { type CommandSpec, type Input, UsageError } from "../io/mod.ts";
 
 /** Prints the script of a shell. */
 export function complete(commands: readonly CommandSpec[], { args, terminal }: Input): Promise<void> {
-  const script = { bash, zsh, fish }[args[0] ?? ""];
+  const script = new Map(Object.entries({ bash, zsh, fish })).get(args[0] ?? "");
   if (script === undefined) {
     throw new UsageError("Cannot complete for this shell: it is none of bash, zsh and fish");
   }

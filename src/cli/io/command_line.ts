@@ -68,15 +68,17 @@ export function findCommand(
 }
 
 /** What other programs call commands. */
-const ELSEWHERE: Readonly<Record<string, string>> = {
-  ...{ init: "new", create: "new", start: "run", status: "doctor", whoami: "doctor", talk: "chat" },
-};
+const ELSEWHERE: ReadonlyMap<string, string> = new Map([
+  ...[["init", "new"], ["create", "new"], ["start", "run"]] as const,
+  ...[["status", "doctor"], ["whoami", "doctor"], ["talk", "chat"]] as const,
+]);
 
 /** The error of a command that there is not. It never repeats what was given, which may be a secret. */
 export function unknownCommand(commands: readonly CommandSpec[], args: readonly string[]): UsageError {
   const names = commands.map(({ name }) => name);
   const [first = "", second = ""] = args;
-  const nearest = ELSEWHERE[first] ?? nearestName(`${first} ${second}`, names) ?? nearestName(first, names);
+  const nearest = ELSEWHERE.get(first) ?? nearestName(`${first} ${second}`, names) ??
+    nearestName(first, names);
   const mend = nearest === undefined ? "see greenroom --help" : `did you mean greenroom ${nearest}?`;
   return new UsageError(`Cannot run it: there is no such command; ${mend}`);
 }
