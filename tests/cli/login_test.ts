@@ -107,6 +107,11 @@ Deno.test("Without the recovery key of the account the login says that the devic
   const doctor = await place.run(["doctor"]);
   assertStringIncludes(doctor.stdout, "put it into data/recovery.key; start the bot");
   assert(!/warning.*\n.*\(\)/.test(doctor.stdout), doctor.stdout);
+  const settings = await place.read(".env") ?? "";
+  await Deno.writeTextFile(`${place.folder}/.env`, settings.replace(/^MATRIX_RECOVERY_KEY_FILE=.*$/m, ""));
+  const withKey = await place.run(["doctor"], { env: { MATRIX_RECOVERY_KEY: "the key" } });
+  assertStringIncludes(withKey.stdout, "→ Start the bot");
+  assert(!withKey.stdout.includes("MATRIX_RECOVERY_KEY_FILE"), withKey.stdout);
 });
 
 Deno.test("Where the server takes no passwords, the login says what it offers", async () => {

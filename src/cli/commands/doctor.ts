@@ -172,8 +172,12 @@ const MENDED_AT_START: ReadonlySet<CryptoFindingCode> = new Set([
 ]);
 
 async function* cryptoFindings(settings: Settings): AsyncGenerator<Finding> {
-  const keyFile = settings.MATRIX_RECOVERY_KEY_FILE ?? "the file of MATRIX_RECOVERY_KEY_FILE";
-  const mend = `If the account has a recovery key, put it into ${keyFile}; start the bot`;
+  const { MATRIX_RECOVERY_KEY: key, MATRIX_RECOVERY_KEY_FILE: keyFile } = settings;
+  const mend = key === undefined
+    ? `If the account has a recovery key, put it into ${
+      keyFile ?? "the file of MATRIX_RECOVERY_KEY_FILE"
+    }; start the bot`
+    : "Start the bot";
   try {
     await using account = await openEncrypted(settings);
     const findings = await account.client.crypto?.doctor() ?? [];
