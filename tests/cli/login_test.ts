@@ -114,6 +114,17 @@ Deno.test("Without the recovery key of the account the login says that the devic
   assert(!withKey.stdout.includes("MATRIX_RECOVERY_KEY_FILE"), withKey.stdout);
 });
 
+Deno.test("A login that is refused removes all folders that it made, and none that was there", async () => {
+  await using place = await Place.make();
+  await place.makeBot();
+  await Deno.mkdir(`${place.folder}/a`);
+  const { code, stderr } = await place.run(["login", "--password-stdin", `--homeserver=${place.url}`], {
+    input: "wrong\n",
+    env: { MATRIX_STORE: "a/b/c/bot.db", MATRIX_RECOVERY_KEY_FILE: "a/b/keys/of/recovery.key" },
+  });
+  assertEquals([code, [...Deno.readDirSync(`${place.folder}/a`)]], [4, []], stderr);
+});
+
 Deno.test("Where the server takes no passwords, the login says what it offers", async () => {
   await using place = await Place.make();
   await place.makeBot();

@@ -99,10 +99,11 @@ async function setUp(
   const storePath = settings.MATRIX_STORE ?? STORE;
   const keyPath = settings.MATRIX_RECOVERY_KEY_FILE ?? RECOVERY_KEY_FILE;
   const isNew = await statOf(storePath) === undefined;
-  const folders: string[] = [];
+  let folders: readonly string[] = []; // inner ones first
   try {
     for (const folder of new Set([storePath, keyPath].map((path) => dirname(path)))) {
-      if (await mkdir(folder, { recursive: true, mode: 0o700 }) !== undefined) folders.push(folder);
+      folders = [...await missingFolders(folder), ...folders];
+      await mkdir(folder, { recursive: true, mode: 0o700 });
     }
     await using store = await openStore(storePath, settings);
     await untilInterrupted(terminal, async (signal) => {
@@ -124,6 +125,13 @@ async function setUp(
     for (const folder of folders) await rmdir(folder).catch(() => undefined);
     throw error;
   }
+}
+
+/** The folders that a path needs and that are not there yet, inner ones first. */
+async function missingFolders(path: string): Promise<string[]> {
+  const outer = dirname(path);
+  if (outer === path || await statOf(path) !== undefined) return []; // a drive may be missing too
+  return [path, ...await missingFolders(outer)];
 }
 
 interface Keeping extends Pick<Signing, "store" | "keyPath" | "settings"> {
