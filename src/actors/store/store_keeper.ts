@@ -24,7 +24,7 @@ export class StoreKeeper {
   /** The Store, which is asked as others ask it. */
   store: KeptStore | undefined;
   /** Resolves when nothing is under way any more. */
-  ended: Promise<unknown> | undefined;
+  ended: Promise<void> | undefined;
   readonly #writer: StoreWriter;
   readonly #clock: Clock;
   /** Ends all; undefined: nothing has begun. */
@@ -55,9 +55,9 @@ export class StoreKeeper {
   /** The device was taken. */
   taken(): void {
     if (this.#stopping === undefined || this.#renewing !== undefined) return;
-    this.#renewing = new AbortController();
-    const renewing = this.#keep(AbortSignal.any([this.#stopping, this.#renewing.signal]));
-    this.ended = Promise.all([this.ended, renewing]);
+    const ending = this.#renewing = new AbortController();
+    const renewing = stoppable(this.#stopping, ending, (signal) => this.#keep(signal));
+    this.ended = Promise.all([this.ended, renewing]).then(() => {});
   }
 
   /** The device was handed back. */
@@ -73,12 +73,13 @@ export class StoreKeeper {
     const stopping = this.#stopping;
     if (stopping === undefined) return;
     const waiting = this.#waiting = new AbortController();
-    const signal = AbortSignal.any([stopping, waiting.signal]);
     this.#writer.onDeferred = () => {
       this.#writer.onDeferred = undefined;
       const flush = () => (this.#watch(), this.store?.flush());
       // It rejects when the Store is stopping, or has failed, and rejects its `done`.
-      this.#clock.delay(MAX_DEFERRED, { signal }).then(flush).catch(() => {});
+      stoppable(stopping, waiting, (signal) => this.#clock.delay(MAX_DEFERRED, { signal })).then(flush).catch(
+        () => {},
+      );
     };
   }
 
@@ -94,5 +95,21 @@ export class StoreKeeper {
     } catch {
       // As above.
     }
+  }
+}
+
+/** Does work that ends with a signal, too. `AbortSignal.any()` would leave something at the signal each time. */
+async function stoppable(
+  stopping: AbortSignal,
+  ending: AbortController,
+  work: (signal: AbortSignal) => Promise<void>,
+): Promise<void> {
+  const end = () => ending.abort(stopping.reason);
+  if (stopping.aborted) end();
+  stopping.addEventListener("abort", end);
+  try {
+    await work(ending.signal);
+  } finally {
+    stopping.removeEventListener("abort", end);
   }
 }
