@@ -183,7 +183,7 @@ export class StoreWriter {
     return this.#isHeld ? dueIn : third;
   }
 
-  /** Whether the device is held until the client is closed, not from pass to pass. */
+  /** Whether the device is held until the client is stopped or closed, not from pass to pass. */
   get isKept(): boolean {
     return this.#mode === "kept";
   }
