@@ -202,6 +202,7 @@ export class Later implements LaterAPI {
     const kept = { ...message, delayId, counted, isCancelled: false };
     context.updateSession(LATER, id, () => ({ message: kept }));
     this.#timers.add(context, timeOf(kept), { kind: "later", id }, id);
+    if (delayId !== null) this.#checkSoon(id, context); // the room may have been encrypted since then
     return () => this.#undo(context, id, kept);
   }
 
@@ -220,27 +221,39 @@ export class Later implements LaterAPI {
   async list(filter: RemindersFilter = {}): Promise<PendingText[]> {
     checkOptions(filter, { roomId: true, userId: true }, "list texts for later");
     const { roomId, userId } = filter;
-    const found: PendingText[] = [];
+    const listed: PendingText[] = [];
     for await (const { key, state: { message } } of this.#client.sessions.list(LATER)) {
       if (message === undefined || message.isCancelled) continue;
       const { room, by, due, content } = message;
       if ((roomId ?? room) !== room || (userId !== undefined && userId !== by)) continue;
-      found.push({ id: String(key), due: new Date(due), roomId: room, by, text: content.body });
+      listed.push({ id: String(key), due: new Date(due), roomId: room, by, text: content.body });
     }
-    return found.sort((one, other) => one.due.getTime() - other.due.getTime());
+    return listed.sort((one, other) => one.due.getTime() - other.due.getTime());
   }
 
-  /** Takes back what the homeserver would send in clear into a room that is encrypted by now: the bot sends it. */
+  /** Has what the homeserver would send in clear into a room that is encrypted by now taken back: the bot sends it. */
   async encrypted(room: RoomID, context: HandlerContext): Promise<void> {
     for await (const { key, state: { message } } of this.#client.sessions.list(LATER)) {
-      if (message?.room !== room || message.delayId === null || message.isCancelled) continue;
-      if (!await found(this.#client.cancelDelayedEvent(message.delayId))) continue; // it was sent
-      const id = String(key);
-      await this.#change(id, (kept) => ({ ...kept, delayId: null }));
-      this.#timers.add(context, message.due, { kind: "later", id }, id);
+      if (message?.room === room && message.delayId !== null) this.#checkSoon(String(key), context);
     }
     await context.settle();
     this.#timers.wake();
+  }
+
+  /** Has it looked, from a commit on, whether the homeserver would send a message in clear. */
+  #checkSoon(id: string, context: HandlerContext, delay = 0): void {
+    this.#timers.add(context, this.#client.api.clock.now() + delay, { kind: "later", id }, id);
+  }
+
+  /**
+   * Takes a message back that the homeserver would send in clear into an encrypted room.
+   *
+   * @returns Whether the bot sends it now.
+   */
+  async #takeBack(id: string, { room, delayId, isCancelled }: KeptMessage): Promise<boolean> {
+    if (delayId === null || isCancelled || !await this.#client.isRoomEncrypted(room)) return false;
+    if (!await found(this.#client.cancelDelayedEvent(delayId))) return false; // it was sent
+    return await this.#change(id, (kept) => ({ ...kept, delayId: null }));
   }
 
   async cancel(id: string): Promise<boolean> {
@@ -290,9 +303,7 @@ export class Later implements LaterAPI {
     const { message } = await this.#client.sessions.read(LATER, id) ?? {};
     if (message === undefined) return; // it was cancelled
     const at = timeOf(message);
-    if (at > this.#client.api.clock.now()) {
-      return void this.#timers.add(context, at, { kind: "later", id }, id);
-    }
+    if (at > this.#client.api.clock.now()) return await this.#wait(id, message, context);
     try {
       if (!message.isCancelled && !await this.#hasArrived(id, message)) {
         await this.#client.sendMessage(message.room, message.content);
@@ -303,6 +314,22 @@ export class Later implements LaterAPI {
     }
     context.updateSession(LATER, id, () => null);
     this.#reminders.release(context, message, message.counted);
+  }
+
+  /** Has a message wait for its time, where it is safe until then. */
+  async #wait(id: string, message: KeptMessage, context: HandlerContext): Promise<void> {
+    try {
+      const isTaken = await this.#takeBack(id, message);
+      const at = isTaken ? message.due : timeOf(message);
+      this.#timers.add(context, at, { kind: "later", id }, id);
+    } catch (error) {
+      if (isCutOff(error)) throw error;
+      this.#client.log.warn("A text for later may be sent in clear: it is tried again to take it back", {
+        id,
+        error,
+      });
+      this.#checkSoon(id, context, GRACE);
+    }
   }
 
   /** Whether the homeserver has sent a message. One that could not, at its time, does not try again. */

@@ -1,6 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { ValueError } from "@greenroom/matrix";
 import type { Bot } from "@greenroom/matrix/bot";
+import type { BotTester } from "@greenroom/matrix/testing";
 import type { RoomID } from "@greenroom/matrix/types";
 import { EVERYBODY } from "../../support/everybody.ts";
 import { encryptedUser } from "../encrypted_user.ts";
@@ -68,12 +69,60 @@ Deno.test("What the homeserver was to say into a room that is encrypted since th
   await alice.expect("**Curtain**");
   await tester.pass(MINUTE);
   await alice.expectNothing();
-  const said = (at: RoomID) =>
-    tester.homeserver.room(at).messages.filter(({ sender }) => sender === tester.mxid).map(({ type }) =>
-      type
-    );
-  assertEquals(said(room), ["m.room.message", "m.room.encrypted"]);
-  assertEquals(said(others), ["m.room.message", "m.room.message"]);
+  assertEquals(typesIn(tester, room), ["m.room.message", "m.room.encrypted"]);
+  assertEquals(typesIn(tester, others), ["m.room.message", "m.room.message"]);
+});
+
+/** The types of what a bot has said in a room. */
+function typesIn({ homeserver, mxid }: BotTester, room: RoomID): string[] {
+  return homeserver.room(room).messages.filter(({ sender }) => sender === mxid).map(({ type }) => type);
+}
+
+Deno.test("What a command has set whose room is encrypted before it ends is said encrypted", async () => {
+  const [began, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  await using tester = trying((bot) => {
+    bot.command("later", async (c) => {
+      await c.later("10m", "Secret");
+      began.resolve();
+      await gate.promise;
+      await c.reply("Noted");
+    });
+  }, { encryption: EVERYBODY });
+  await using alice = await encryptedUser(tester, "alice");
+  const room = await alice.room({ encrypted: false });
+  await alice.say(room, "!later");
+  await began.promise;
+  await alice.encrypt(room);
+  gate.resolve();
+  await alice.expect("Noted");
+  await tester.pass(10 * MINUTE);
+  await alice.expect("Secret");
+  await tester.pass(MINUTE);
+  await alice.expectNothing();
+  assertEquals(typesIn(tester, room), ["m.room.encrypted", "m.room.encrypted"]);
+});
+
+Deno.test("What the homeserver refuses to give back once does not keep other texts there, and is asked for again", async () => {
+  await using tester = trying((bot) => {
+    bot.command("later", async (c) => {
+      for (const text of ["one", "two", "three"]) await c.later("10m", text);
+      await c.reply("Noted");
+    });
+  }, { encryption: EVERYBODY });
+  const { homeserver, mxid: user } = tester;
+  await using alice = await encryptedUser(tester, "alice");
+  const room = await alice.room({ encrypted: false });
+  await alice.say(room, "!later");
+  await alice.expect("Noted");
+  homeserver.faults.add({
+    ...{ kind: "status", status: 403, match: { method: "POST", path: "/delayed_events/", user }, times: 1 },
+    body: { errcode: "M_FORBIDDEN", error: "No" },
+  });
+  await alice.encrypt(room);
+  await tester.pass(MINUTE);
+  await tester.pass(9 * MINUTE);
+  await tester.settle();
+  assertEquals(typesIn(tester, room), ["m.room.message", ...Array(3).fill("m.room.encrypted")]);
 });
 
 Deno.test("What the homeserver has said before its command failed stays, and counts no more", async () => {
