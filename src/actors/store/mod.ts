@@ -24,6 +24,7 @@ export type {
   RememberedRoom,
   RoomBatch,
   RoomChange,
+  StatePiece,
   SyncBatch,
   SyncChange,
 } from "./store_protocol.ts";

@@ -9,7 +9,7 @@ import { WeighedCache } from "../../base/recent_map.ts";
 import { compareParts, type StoreKey, type StoreMutation } from "../../store/base/mod.ts";
 import type { StoredState } from "../../store/device/mod.ts";
 import type { RoomID } from "../../types/ids.ts";
-import type { StateQuery } from "./store_protocol.ts";
+import type { StatePiece, StateQuery } from "./store_protocol.ts";
 import type { Parts } from "./acceptable_changes.ts";
 import { set, type StoreWriter } from "./writer.ts";
 
@@ -253,9 +253,9 @@ export class Pieces {
     return types.flatMap(inOrder);
   }
 
-  remove(events: readonly StoredState[]): void {
+  remove(pieces: readonly StatePiece[]): void {
     this.#sort();
-    for (const { type, state_key } of events) {
+    for (const { type, state_key } of pieces) {
       const byKey = this.#byType?.get(type);
       if (byKey?.delete(state_key) !== true) continue;
       this.#sorted--;

@@ -9,7 +9,7 @@ import type { StoredState } from "../../store/device/mod.ts";
 import type { StoreMutation } from "../../store/base/mod.ts";
 import type { MessageEvent } from "../../types/events/event.ts";
 import type { EventID, RoomID } from "../../types/ids.ts";
-import type { PrunedRooms, RoomChange, StateQuery, StateRead } from "./store_protocol.ts";
+import type { PrunedRooms, RoomChange, StatePiece, StateQuery, StateRead } from "./store_protocol.ts";
 import type { RoomState } from "./room_state.ts";
 import { redactedId, redactedState, versionOf } from "./redaction.ts";
 
@@ -26,7 +26,7 @@ interface Known {
 }
 
 /** What a response changes of the state of a room. */
-type RedactedChange = Pick<RoomChange, "roomId" | "state" | "redactions">;
+type RedactedChange = Pick<RoomChange, "roomId" | "state" | "gone" | "redactions">;
 
 /** The redactions in a response. */
 interface Redactions {
@@ -78,16 +78,19 @@ export class RedactableState implements RoomState {
     which: "stored" | "new",
     mutations: StoreMutation[],
   ): Promise<StoredState[]> {
-    const { roomId, state } = change;
+    const { roomId, state, gone = [] } = change;
     const redacts = await this.#redactionsOf(change);
     if (redacts === undefined) return [];
     const changed = new Map(state.map((event) => [nameOf(event), event]));
     const stored = which === "new" ? [] : await this.#find(roomId, redacts.ids, state);
-    const events = [...changed.values(), ...stored.filter((event) => !changed.has(nameOf(event)))];
+    const removed = gone.filter((piece) => !changed.has(nameOf(piece)));
+    const others = new Set([...changed.keys(), ...removed.map(nameOf)]);
+    const events = [...changed.values(), ...stored.filter((event) => !others.has(nameOf(event)))];
     const redacted = events.flatMap((event) => redacts.from(event) ?? []);
     if (which === "stored" || redacted.length > 0) {
       const own = new Set(state.map(({ event_id }) => event_id));
-      await this.erase(roomId, which === "stored" ? redacts.ids : redacts.ids.intersection(own), mutations);
+      const ids = which === "stored" ? redacts.ids : redacts.ids.intersection(own);
+      await this.#state.remove(roomId, removed, mutations, ids);
       this.set(roomId, redacted, mutations);
     }
     return redacted;
@@ -153,12 +156,8 @@ export class RedactableState implements RoomState {
     await this.#state.begin(...change);
   }
 
-  async remove(roomId: RoomID, events: readonly StoredState[], mutations: StoreMutation[]): Promise<void> {
-    await this.#state.remove(roomId, events, mutations);
-  }
-
-  async erase(...change: Parameters<RoomState["erase"]>): Promise<void> {
-    await this.#state.erase(...change);
+  async remove(...change: Parameters<RoomState["remove"]>): Promise<void> {
+    await this.#state.remove(...change);
   }
 
   async clear(roomId: RoomID, limit: number, mutations: StoreMutation[]): Promise<PrunedRooms> {
@@ -181,8 +180,13 @@ export class RedactableState implements RoomState {
 
 const CREATE = nameOf({ type: "m.room.create", state_key: "" });
 
+/** Returns whether a response changes the state of a room. */
+export function changesState({ state, gone, redactions }: RoomChange): boolean {
+  return state.length > 0 || gone !== undefined || redactions !== undefined;
+}
+
 /** Names a piece of state. */
-function nameOf({ type, state_key }: Pick<StoredState, "type" | "state_key">): string {
+function nameOf({ type, state_key }: StatePiece): string {
   return JSON.stringify([type, state_key]);
 }
 
@@ -212,10 +216,11 @@ export class ReadsUnderWay {
   }
 
   /** Notes what a sync response changes of a room, and which stored state it redacts. */
-  overtake({ roomId, state, lossy }: RoomChange, redacted: readonly StoredState[]): void {
+  overtake({ roomId, state, gone = [], lossy }: RoomChange, redacted: readonly StoredState[]): void {
     for (const read of this.#reads.values()) {
       if (read.roomId !== roomId) continue;
       for (const event of state) read.pieces.add(nameOf(event));
+      for (const piece of gone) read.pieces.add(nameOf(piece));
       for (const event of redacted) read.pieces.add(nameOf(event));
       read.lossy ||= lossy;
     }

@@ -8,7 +8,7 @@ import type { StoreKey, StoreMutation } from "../../store/base/mod.ts";
 import type { StoredState } from "../../store/device/mod.ts";
 import type { EventID, RoomID } from "../../types/ids.ts";
 import { isPiece, lastOfEach, Pieces, RoomPacks } from "./packed_state.ts";
-import type { PrunedRooms, StateQuery } from "./store_protocol.ts";
+import type { PrunedRooms, StatePiece, StateQuery } from "./store_protocol.ts";
 import { set, type StoreWriter } from "./writer.ts";
 
 /**
@@ -33,10 +33,17 @@ export interface RoomState {
   ): Promise<void>;
   /** Sets pieces of a room's state: of each the last of the events. */
   set(roomId: RoomID, events: readonly StoredState[], mutations: StoreMutation[]): void;
-  /** Removes pieces of a room's state. */
-  remove(roomId: RoomID, events: readonly StoredState[], mutations: StoreMutation[]): Promise<void>;
-  /** Removes what is left of redacted events. Their pieces are set again, if they still had any. */
-  erase(roomId: RoomID, ids: ReadonlySet<EventID | undefined>, mutations: StoreMutation[]): Promise<void>;
+  /**
+   * Removes pieces of a room's state.
+   *
+   * @param redacted What is left of these events is removed, too. Their pieces are set again, if they still had any.
+   */
+  remove(
+    roomId: RoomID,
+    pieces: readonly StatePiece[],
+    mutations: StoreMutation[],
+    redacted?: ReadonlySet<EventID | undefined>,
+  ): Promise<void>;
   /** Removes a room's state: at most so many records, one at least, and with the last of them the packs. */
   clear(roomId: RoomID, limit: number, mutations: StoreMutation[]): Promise<PrunedRooms>;
   /**
@@ -115,23 +122,20 @@ export class StoredRoomState implements RoomState {
     for (const event of events) mutations.push(set(keys.state(roomId, event.type, event.state_key), event));
   }
 
-  async remove(roomId: RoomID, events: readonly StoredState[], mutations: StoreMutation[]): Promise<void> {
+  async remove(
+    roomId: RoomID,
+    pieces: readonly StatePiece[],
+    mutations: StoreMutation[],
+    redacted: ReadonlySet<EventID | undefined> = new Set(),
+  ): Promise<void> {
     const { keys } = this.#writer;
-    const gone = new Pieces();
-    gone.set(events);
-    for (const { type, state_key } of events) {
+    const nameOf = ({ type, state_key }: StatePiece) => JSON.stringify([type, state_key]);
+    const gone = new Set(pieces.map(nameOf));
+    for (const { type, state_key } of pieces) {
       mutations.push({ type: "delete", key: keys.state(roomId, type, state_key) });
     }
-    const isGone = ({ type, state_key }: StoredState) => gone.get(type, state_key) !== undefined;
+    const isGone = (event: StoredState) => redacted.has(event.event_id) || gone.has(nameOf(event));
     await this.#packs.remove(roomId, isGone, mutations);
-  }
-
-  async erase(
-    roomId: RoomID,
-    ids: ReadonlySet<EventID | undefined>,
-    mutations: StoreMutation[],
-  ): Promise<void> {
-    await this.#packs.remove(roomId, ({ event_id }) => ids.has(event_id), mutations);
   }
 
   async clear(roomId: RoomID, limit: number, mutations: StoreMutation[]): Promise<PrunedRooms> {
@@ -189,13 +193,9 @@ export class MemoryRoomState implements RoomState {
     return Promise.resolve();
   }
 
-  remove(roomId: RoomID, events: readonly StoredState[]): Promise<void> {
-    this.#rooms.get(roomId)?.remove(events);
-    return Promise.resolve();
-  }
-
-  /** Nothing is left: their pieces have been set again. */
-  erase(): Promise<void> {
+  /** Nothing is left of redacted events: their pieces have been set again. */
+  remove(roomId: RoomID, pieces: readonly StatePiece[]): Promise<void> {
+    this.#rooms.get(roomId)?.remove(pieces);
     return Promise.resolve();
   }
 

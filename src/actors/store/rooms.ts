@@ -21,7 +21,7 @@ import type {
   StateQuery,
   SyncChange,
 } from "./store_protocol.ts";
-import { ReadsUnderWay, RedactableState } from "./redactable_state.ts";
+import { changesState, ReadsUnderWay, RedactableState } from "./redactable_state.ts";
 import { factsOf, formerRoom, isLeft, nextRecord, type RoomFacts, RoomRecords } from "./room_records.ts";
 import type { ShownLog } from "./shown_events.ts";
 import { set, type StoreWriter } from "./writer.ts";
@@ -136,14 +136,15 @@ export class StoreRooms {
       if (membership === "join" && record?.membership !== "join") {
         redacted = await this.#state.enter(room, record !== undefined, mutations);
       } else {
+        if (room.gone !== undefined) await this.#state.remove(roomId, room.gone, mutations);
         if (state.length > 0) this.#state.set(roomId, state, mutations);
         const which = record?.membership === "join" ? "stored" : "new";
         redacted = room.redactions && await this.#state.redact(room, which, mutations);
       }
-      if (state.length > 0 || room.lossy || redacted) this.reads.overtake(room, redacted ?? []);
+      if (changesState(room) || room.lossy) this.reads.overtake(room, redacted ?? []);
       const predecessor = facts.predecessor && known.get(facts.predecessor);
       const next = nextRecord(room, { record, facts, predecessor, clock: this.#clock });
-      if (next !== record || state.length > 0 || room.redactions !== undefined) changed.push(roomId);
+      if (next !== record || changesState(room)) changed.push(roomId);
       if (next === record) continue;
       mutations.push(set(keys.room(roomId), next));
       records.push(next);
@@ -246,9 +247,7 @@ export class StoreRooms {
    */
   #mustWait(rooms: readonly RoomChange[]): boolean {
     return this.#changing.size > 0 &&
-      rooms.some(({ roomId, state, redactions }) =>
-        state.length > 0 || redactions !== undefined || this.#changing.has(roomId)
-      );
+      rooms.some((room) => changesState(room) || this.#changing.has(room.roomId));
   }
 
   /**

@@ -17,6 +17,9 @@ import type { ShownEvents } from "./shown_events.ts";
 import type { InternalEvents } from "../../types/events/internal_event.ts";
 import type { InternalEventType } from "../../types/events/event_type.ts";
 
+/** Names a piece of a room's state. */
+export type StatePiece = Pick<StoredState, "type" | "state_key">;
+
 /** What one sync response changes of a room. */
 export interface RoomChange {
   readonly roomId: RoomID;
@@ -24,6 +27,8 @@ export interface RoomChange {
   readonly membership: Membership;
   /** State events, in the order in which they take effect. */
   readonly state: readonly StoredState[];
+  /** Pieces of state that are not there any more, before `state` takes effect. Absent: there are none. */
+  readonly gone?: readonly StatePiece[];
   /** Redactions, of state or of other events, which come after it. Absent: there are none. */
   readonly redactions?: readonly MessageEvent[];
   /** Whether the room's members are all in `state`, if the room is new to the store. */

@@ -12,7 +12,7 @@ import type { SyncResponse } from "../../types/events/sync_response.ts";
 import type { SyncToken } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import { isReceivedRoomId } from "../../types/identifiers.ts";
-import { SLIDING, type SyncWindow } from "./window.ts";
+import { GONE, SLIDING, type SyncWindow } from "./window.ts";
 
 /** A place that sliding sync has come to. It is written as one token, so that it is kept in one commit. */
 export interface SlidingPlace {
@@ -234,7 +234,7 @@ function sectionsOf(
       roomId,
       section === "invite" || section === "knock" ? { [`${section}_state`]: { events: stripped } } : {
         timeline: { events, limited: room.limited, prev_batch: room.prevBatch },
-        state_after: { events: state },
+        state_after: { events: state, ...(room.gone !== undefined && { [GONE]: room.gone }) },
         account_data: { events: roomData[roomId] ?? [] },
         ephemeral: { events: [receipts[roomId], typing[roomId]].filter((event) => event !== undefined) },
       },

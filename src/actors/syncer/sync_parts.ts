@@ -3,6 +3,8 @@
  *
  * A server is not trusted: a part that is not of the shape it must have is left out, and counted.
  *
+ * Over 300 lines because the shape of a response is checked in one place.
+ *
  * @module
  */
 
@@ -30,9 +32,10 @@ import {
   tidyEvent,
   tidyStripped,
 } from "../../types/checks/event_check.ts";
-import { isReceivedRoomId, isReceivedUserId } from "../../types/identifiers.ts";
+import { isName, isReceivedRoomId, isReceivedUserId } from "../../types/identifiers.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
-import type { RememberedRoom } from "../store/mod.ts";
+import type { RememberedRoom, StatePiece } from "../store/mod.ts";
+import { GONE } from "./window.ts";
 
 /** An event of a room's timeline. */
 export type TimelineEvent = MessageEvent | StateEvent;
@@ -59,6 +62,8 @@ export interface RoomPart {
   readonly state: readonly (StateEvent | StrippedStateEvent)[];
   /** Whether `state` holds at the timeline's end, so that the timeline changes nothing. */
   readonly stateAfter: boolean;
+  /** Pieces of state that are not there any more. Absent: none. */
+  readonly gone?: readonly StatePiece[];
   /** What was missing in front of the timeline and has been read since, in order. */
   filled: readonly TimelineEvent[];
   /** The timeline, in order. */
@@ -201,6 +206,7 @@ class Reader {
         ...NOTHING_YET,
         state: this.events(after ?? room.state, base | SyncStream.STATE, isState, roomId),
         stateAfter: after !== undefined,
+        ...(after?.[GONE] !== undefined && { gone: this.#pieces(after[GONE]) }),
         timeline: this.events(timeline, base | SyncStream.TIMELINE, isRoomEvent, roomId),
         limited: timeline.limited === true,
         prevBatch: typeof timeline.prev_batch === "string" ? timeline.prev_batch : undefined,
@@ -249,6 +255,15 @@ class Reader {
         accountData: [],
       };
     });
+  }
+
+  #pieces(value: unknown): readonly StatePiece[] {
+    const all: readonly unknown[] = Array.isArray(value) ? value : [undefined];
+    const right = all.filter((piece): piece is JsonObject & StatePiece =>
+      isJsonObject(piece) && isName(piece.type) && isName(piece.state_key)
+    );
+    this.malformed += all.length - right.length;
+    return right.map(({ type, state_key }) => ({ type, state_key }));
   }
 
   /** The user IDs of a list, if there is one. */

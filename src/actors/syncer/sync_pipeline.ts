@@ -167,6 +167,7 @@ function syncChange(
       roomId: room.roomId,
       membership: membershipOf(room, own),
       state: changesOf(room, context),
+      ...(room.gone !== undefined && { gone: room.gone }),
       ...redactionsOf(room),
       complete: members === "all" && room.timeline.length + room.state.length > 0,
       lossy: isLossy(room, members),
@@ -236,8 +237,9 @@ function newsOf(
 }
 
 /** Whether members may have come and gone without being in the room's part. */
-function isLossy({ limited }: RoomPart, members: SyncContext["members"]): boolean {
-  return members === "some" || (members === "lazy" && limited);
+function isLossy({ limited, gone = [] }: RoomPart, members: SyncContext["members"]): boolean {
+  return members === "some" || (members === "lazy" && limited) ||
+    gone.some(({ type }) => type === "m.room.member");
 }
 
 /** The section `leave` has bans too; the own member event distinguishes them. */

@@ -17,6 +17,9 @@ export type SyncWay = "classic" | "sliding" | "auto";
 /** What the token of a place of sliding sync begins with. */
 export const SLIDING = "sliding:";
 
+/** What its rooms have in `state_after` beside events: the pieces of state that are not there any more. */
+export const GONE = "greenroom.gone";
+
 /** How a response of sliding sync goes on from those before. */
 export interface SyncWindow {
   /** The token for other requests up to which all rooms had been shown; absent: none had been. */

@@ -94,6 +94,8 @@ export interface SlidingRoom {
   readonly prevBatch: unknown;
   /** State at the end of the timeline. */
   readonly state: unknown;
+  /** Pieces of state that are not there any more; absent: none. */
+  readonly gone?: unknown;
   /** What those outside see of the state; undefined: the user is not outside. */
   readonly stripped: unknown;
 }
@@ -198,12 +200,20 @@ function mergedSpelling(names: ReadonlyMap<string, string>): SlidingSpelling {
         events: room.timeline_events,
         limited: room.limited,
         prevBatch: room.prev_batch,
-        state: room.required_state,
+        ...withoutStubs(room.required_state),
         stripped: room.stripped_state,
       }));
       return { ...read, receipts: wrapped("m.receipt", receipts), typing: wrapped("m.typing", typing) };
     },
   };
+}
+
+/** State, and apart from it the pieces that were deleted: an event without content stands for each. */
+function withoutStubs(state: unknown): Pick<SlidingRoom, "state" | "gone"> {
+  if (!Array.isArray(state)) return { state };
+  const isStub = (event: unknown): boolean => isJsonObject(event) && event.content === undefined;
+  const gone = state.filter(isStub);
+  return gone.length === 0 ? { state } : { state: state.filter((event) => !isStub(event)), gone };
 }
 
 /** How a homeserver calls the extensions that it has: one whose proposal is not accepted yet has a prefix. */

@@ -163,6 +163,57 @@ Deno.test("With auto a client asks by sliding sync where the homeserver has it, 
   }
 });
 
+for (const isStored of [true, false]) {
+  const where = isStored ? "a store" : "memory";
+  Deno.test(`State that the merged spelling says was deleted is not there any more, and no event: in ${where}`, async () => {
+    await using here = clientStage({ unstableFeatures: SPELLINGS.merged });
+    const alice = here.client("alice");
+    const room = await alice.createRoom({ name: "Stage", topic: "Plays", invitees: [BOT] });
+    const server = Object.assign(between(here), { has: SPELLINGS.merged });
+    let stubs: unknown[] = [];
+    const fetch: typeof globalThis.fetch = async (...request) => {
+      const response = await server.fetch(...request);
+      if (!isSlide(new URL(new Request(...request).url)) || stubs.length === 0) return response;
+      const answer = await response.json();
+      const { required_state: state = [], ...others } = answer.rooms[room] ?? {};
+      answer.rooms[room] = { ...others, required_state: [...state, ...stubs] };
+      stubs = [];
+      return Response.json(answer);
+    };
+    const warnings: string[] = [];
+    const warned = (text: string) => void warnings.push(text);
+    const bot = here.client("bot", {
+      mxid: BOT,
+      ...(isStored && { store: new MemoryStore() }),
+      sync: "sliding",
+      fetch,
+      log: { debug() {}, info() {}, warn: warned, error: warned },
+    });
+    await bot.joinRoom(room);
+    await bot.syncOnce();
+    const topic = async () => (await bot.stateStore.getState(room, "m.room.topic"))?.content.topic;
+    assertEquals(await topic(), "Plays");
+    const types: string[] = [];
+    bot.on("m.room.topic", ({ type }) => void types.push(type));
+    bot.on("m.room.name", ({ type }) => void types.push(type));
+    const name = await alice.sendStateEvent(room, "m.room.name", { name: "Backstage" });
+    stubs = [{ type: "m.room.topic", state_key: "" }];
+    await bot.syncOnce();
+    assertEquals([await topic(), await bot.stateStore.getState(room, "m.room.topic")], [
+      undefined,
+      undefined,
+    ]);
+    assertEquals((await bot.stateStore.getState(room, "m.room.name"))?.content.name, "Backstage");
+    stubs = [{ type: "m.room.topic", state_key: "" }, { type: "m.room.avatar", state_key: "" }];
+    await alice.redact(room, name);
+    await bot.syncOnce();
+    assertEquals(await bot.stateStore.getState(room, "m.room.topic"), undefined);
+    assertEquals((await bot.stateStore.getState(room, "m.room.name"))?.content, {});
+    assertEquals(types, ["m.room.name"]);
+    assertEquals(warnings.filter((text) => text.startsWith("Left out")), []);
+  });
+}
+
 Deno.test("Sliding sync without an extension that the client needs is refused with its name", async () => {
   const unstableFeatures = { ...SPELLINGS.merged, "org.matrix.msc4543.stable": false };
   await using here = clientStage({ unstableFeatures });
