@@ -4,6 +4,7 @@
  * @module
  */
 
+import process from "node:process";
 import { type Client, isUserId } from "../../../mod.ts";
 import type { UserID, VerificationRequest } from "../../../types.ts";
 import { VerificationError } from "../../../errors.ts";
@@ -37,14 +38,19 @@ export async function run({ args, values, flags, terminal }: Input): Promise<voi
   await followed(client);
   const method: Method = { ways: flags.has("qr") ? ["sas", "show-qr"] : ["sas"] };
   const interrupted = Promise.withResolvers<never>();
-  using _ = atEnding((status) => interrupted.reject(new CancelledError(status)));
-  const request = await Promise.race([
-    user === undefined
-      ? incoming(client, method, terminal)
-      : asked(client, { user, room: values.room }, method),
-    interrupted.promise,
-  ]);
+  let isInterrupted = false;
+  using _ = atEnding((status) => {
+    if (isInterrupted) process.exit(status); // a server that does not answer keeps the first from its end
+    isInterrupted = true;
+    terminal.note("Ending the verification in good order; Ctrl-C again leaves at once");
+    interrupted.reject(new CancelledError(status));
+  });
+  interrupted.promise.catch(() => undefined); // it may come while nothing waits for it
+  const request = user === undefined
+    ? await Promise.race([incoming(client, method, terminal), interrupted.promise])
+    : await asked(client, { user, room: values.room }, method); // to the end: a request that was sent is cancelled
   const compared = async () => {
+    if (isInterrupted) return await interrupted.promise;
     if (user !== undefined) await accepted(request, user, method, terminal);
     await show(request, method, terminal);
     if (request.phase === "scanned") await confirmScan(request, terminal);

@@ -83,6 +83,35 @@ Deno.test({
 });
 
 Deno.test({
+  name: "Ctrl-C while verify sends its request cancels that, and ends with 130",
+  ignore: missing,
+  async fn() {
+    await using place = await Place.make();
+    await place.makeLoggedInBot();
+    await using alice = await person(place);
+    const room = await alice.createRoom({ invitees: [place.bot.userId] });
+    {
+      await using bot = new Client({ baseUrl: place.url, accessToken: place.bot.accessToken, log: false });
+      await bot.joinRoom(room);
+    }
+    using held = place.homeserver.faults.add({
+      kind: "hold-after",
+      times: 1,
+      match: { path: /\/send\/m\.room\.message\// },
+    });
+    await using asking = verify(place, "@alice:localhost", `--room=${room}`);
+    const request = await nextRequest(alice);
+    await asking.type("\x03");
+    await asking.expect("in good order");
+    held.release();
+    assertEquals(await asking.ended(), 130, asking.shown);
+    const error = await within(request.done.then(() => undefined, (reason) => reason), "it is cancelled");
+    assertEquals(error?.problem, "m.user");
+    assert(!asking.shown.includes("Asked"), asking.shown);
+  },
+});
+
+Deno.test({
   name: "verify waits for a request, and trusts nobody whose emoji differ",
   ignore: missing,
   async fn() {
