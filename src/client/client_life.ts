@@ -22,11 +22,16 @@ import type { StartOptions, SyncOnceOptions, SyncPass } from "../actors/syncer/s
 import type { AccountAPI, SessionAPI } from "../api/account/account.ts";
 import { alarm } from "../base/clock.ts";
 import { ClientEndedError, ValueError } from "../errors/matrix_error.ts";
+import { StoreInUseError } from "../errors/store_error.ts";
 
 /** The operations that begin and stop; `client_operations.ts` makes the plain ones. */
 type StartingAPI = Pick<SyncerAPI, "start" | "stop" | "syncOnce">;
 /** Those that end the session; `src/api/account/` makes the plain ones. */
 type EndingAPI = Pick<SessionAPI, "logout" | "logoutAll"> & Pick<AccountAPI, "deactivateAccount">;
+
+/** How long what need not be stored waits for the device, in milliseconds. */
+const PATIENCE = 5_000;
+const IN_USE = "Cannot write to the store: this client was stopped, and another process has its device";
 
 /** Begins, stops and ends. */
 export class ClientLife implements QuarantineActors, TaskActors {
@@ -133,10 +138,20 @@ export class ClientLife implements QuarantineActors, TaskActors {
   }
 
   /** Does work that commits to the store. Between passes it takes the device first, for a third of the lease. */
-  readonly hold: Hold = (work) => {
-    const isHeld = !this.#isHandingBack && this.#client.holding.mode !== "between" && !this.#isReplacing;
-    return isHeld ? work() : this.taken().then(work);
+  readonly hold: Hold = (work) => this.#isHeld ? work() : this.taken().then(work);
+
+  /** The same, but fails if another process does not let go of the device soon. */
+  readonly holdSoon: Hold = async (work) => {
+    if (this.#isHeld) return await work();
+    const late = new AbortController();
+    const inTime = alarm(this.#client.clock, PATIENCE, () => late.abort(new StoreInUseError(IN_USE)));
+    await this.taken(late.signal).finally(inTime);
+    return await work();
   };
+
+  get #isHeld(): boolean {
+    return !this.#isHandingBack && this.#client.holding.mode !== "between" && !this.#isReplacing;
+  }
 
   get #supervisor(): Supervisor {
     return this.core.supervisor;

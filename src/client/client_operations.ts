@@ -58,7 +58,7 @@ import type { DispatchManualOptions, InternalEventOptions, SyncerAPI } from "./s
  */
 export function clientOperations(
   client: ClientBasics,
-  life: Pick<ClientLife, "hold" | "ready">,
+  life: Pick<ClientLife, "hold" | "holdSoon" | "ready">,
   stateStore: StateStore,
 ): AllAPI {
   const { session, log } = client;
@@ -68,7 +68,13 @@ export function clientOperations(
     session,
     (core) => {
       const getProfile: AllAPI["getProfile"] = (...of) => api.getProfile(...of);
-      const updating = storeUpdatingAPI(core, { stateStore, encryptionSends, getProfile, log });
+      const updating = storeUpdatingAPI(core, {
+        stateStore,
+        encryptionSends,
+        getProfile,
+        hold: life.holdSoon,
+        log,
+      });
       return encryptingAPI(updating, {
         encryption: client,
         stateStore,
@@ -85,7 +91,7 @@ export function clientOperations(
     {
       kind: clientOperations,
       around: (plain) => ({
-        ...notingEncryption(plain, stateStore, client),
+        ...notingEncryption(plain, stateStore, client, life.holdSoon),
         ...notingMembers(plain, client),
       }),
     },

@@ -15,7 +15,7 @@ import type { Logger } from "../base/log.ts";
 import { typeName } from "../types/events/event_type.ts";
 import type { EventID, RoomID, UserID } from "../types/ids.ts";
 import type { Profile } from "../types/api/public_rooms.ts";
-import type { EncryptionSends } from "./encrypting_api.ts";
+import type { EncryptionSends, Hold } from "./encrypting_api.ts";
 import { type StateStore, type StateUpdates, UPDATES } from "../actors/store/mod.ts";
 import { isJsonObject, isShallow, type JsonObject } from "../types/json.ts";
 import { isEvent, isState } from "../types/checks/event_check.ts";
@@ -40,6 +40,8 @@ export interface StoreUpdatingOptions {
   readonly encryptionSends: EncryptionSends;
   /** Reads a user's global profile. */
   readonly getProfile: ProfileAPI["getProfile"];
+  /** Takes the device for what is noted. Default: it is held. */
+  readonly hold?: Hold;
   /** Logs what could not be noted. */
   readonly log: Logger;
 }
@@ -54,8 +56,8 @@ export interface StoreUpdatingOptions {
  * @param options The store, and what else is needed.
  */
 export function storeUpdatingAPI(core: CoreAPI, options: StoreUpdatingOptions): CoreAPI {
-  const { stateStore, encryptionSends, getProfile, log } = options;
-  const noted = noting(log);
+  const { stateStore, encryptionSends, getProfile, hold, log } = options;
+  const noted = noting(log, hold);
   /**
    * The create event counts with its sender, which is not in the content: it comes with sync.
    */
@@ -187,10 +189,13 @@ function isMember({ type }: StoredState): boolean {
  * caller: the server has done its part, and a store that fails rejects the client's
  * `done`.
  */
-function noting(log: Logger): (roomId: RoomID, note: () => Promise<void>) => Promise<void> {
+function noting(
+  log: Logger,
+  hold: Hold = (work) => work(),
+): (roomId: RoomID, note: () => Promise<void>) => Promise<void> {
   return async (roomId, note) => {
     try {
-      await note();
+      await hold(note);
     } catch (error) {
       log.warn("Could not note the state of a room", { roomId, error: String(error) });
     }
@@ -207,8 +212,9 @@ export function notingEncryption(
   api: MakingRooms,
   stateStore: Pick<StateStore, "getEncryptionInfo" | typeof UPDATES>,
   client: CryptoHolder<CryptoMachine> & { readonly log: Logger },
+  hold: Hold,
 ): MakingRooms {
-  const noted = noting(client.log);
+  const noted = noting(client.log, hold);
   const encryptionOf = async (roomId: RoomID): Promise<JsonObject | undefined> => {
     const known = await stateStore.getEncryptionInfo(roomId);
     if (known !== undefined || !await client.crypto?.isRoomEncrypted(roomId)) return known;

@@ -255,7 +255,7 @@ export class Lease {
       );
     }
     return new StoreInUseError(
-      `Cannot write to the store of ${this.#device}: ${owner} has taken it over, since this process was paused past its lease; nothing was written`,
+      `Cannot write to the store of ${this.#device}: ${owner} has taken it over, since this process was stopped, or paused past its lease; nothing was written`,
       { owner, until: readUntil(lease) },
     );
   }

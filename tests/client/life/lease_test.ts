@@ -169,3 +169,39 @@ for (const lease of wrong) {
     assertThrows(() => new Client({ baseUrl: "https://a.example", lease }), ValueError, "lease.");
   });
 }
+
+Deno.test("What a stopped client reads and sends while another process has its device is not stored, and fails nothing", async () => {
+  await using stage = clientStage();
+  const store = new MemoryStore();
+  const [one, two] = [stage.client("bot", { store }), stage.client("bot", { store })];
+  const roomId = await one.createRoom();
+  const first = one.start();
+  await one.ready;
+  await one.stop();
+  await first;
+  const second = two.start();
+  await two.ready;
+  const before = stage.log.lines.length;
+  for (
+    const call of [
+      () => one.getState(roomId),
+      () => one.sendStateEvent(roomId, "m.room.name", { name: "Foyer" }),
+    ]
+  ) {
+    let isOver = false;
+    const called = call().finally(() => isOver = true);
+    for (let second = 0; second < 10; second++) await stage.clock.tick(1_000);
+    assert(isOver);
+    await called;
+  }
+  const levels = (level: string) => stage.log.lines.slice(before).filter(([of]) => of === level);
+  assertEquals(levels("error"), []);
+  assertEquals(
+    levels("warn").filter(([, message]) => message === "Could not note the state of a room").length,
+    2,
+  );
+  await two.close();
+  await second;
+  await one.sendStateEvent(roomId, "m.room.topic", { topic: "Tonight" });
+  assertEquals((await one.stateStore.getState(roomId, "m.room.topic"))?.content.topic, "Tonight");
+});
