@@ -318,7 +318,8 @@ export class Once {
   async keepScene(run: Run, scene: Scene | undefined): Promise<void> {
     const { deliveryId } = run.context;
     if (scene === undefined || deliveryId === undefined || this.#scenes.has(deliveryId)) return;
-    this.#scenes.set(deliveryId, await this.value(run, SCENE, () => Promise.resolve({ ...scene })));
+    const kept = await this.value(run, SCENE, () => Promise.resolve({ ...scene }));
+    if (run.end === undefined) this.#scenes.set(deliveryId, kept); // else nobody would forget it
   }
 
   /** Forgets a run that has ended, and been committed. */
