@@ -126,6 +126,8 @@ const LATER = defineSession<{ message: KeptMessage | undefined }>({
 const DELAYED_EVENTS = "org.matrix.msc4140";
 /** Names a message in the content that the homeserver has of it. */
 const MARK = "greenroom.later";
+/** Names the delay of an event that was delayed, where the homeserver says it. */
+const DELAY_ID = "org.matrix.msc4140.delay_id";
 /** Statuses of a homeserver that does not send this later: too late, too many, or nothing at all. */
 const REFUSALS: readonly number[] = [400, 403, 404];
 /** How long after its time the bot looks whether the homeserver has sent it, in milliseconds. */
@@ -333,15 +335,16 @@ export class Later implements LaterAPI {
   }
 
   /** Whether the homeserver has sent a message. One that could not, at its time, does not try again. */
-  async #hasArrived(id: string, { room, delayId }: KeptMessage): Promise<boolean> {
+  async #hasArrived(id: string, { room, delayId, due }: KeptMessage): Promise<boolean> {
     if (delayId === null || await found(this.#client.cancelDelayedEvent(delayId))) return false;
     const senders = [this.#client.mxid as UserID]; // a bot that has started knows it
     const options = { limit: PAGE, filterJson: { senders, types: ["m.room.message"] } };
     let left = LOOKED_AT;
-    for await (
-      const { content } of this.#client.iterateMessages(room, PaginationDirection.BACKWARD, options)
-    ) {
-      if (memberOf(content, MARK) === id) return true;
+    const events = this.#client.iterateMessages(room, PaginationDirection.BACKWARD, options);
+    for await (const { content, unsigned, origin_server_ts: sentAt } of events) {
+      if (memberOf(content, MARK) === id || memberOf(unsigned, DELAY_ID) === delayId) return true;
+      // A redaction takes the mark away: this may have been it.
+      if (memberOf(content, "msgtype") === undefined && sentAt >= due - GRACE) return true;
       if (--left === 0) break;
     }
     return false;

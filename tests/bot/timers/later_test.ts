@@ -46,6 +46,23 @@ Deno.test("What is said later the homeserver says in time, though the bot is awa
   await room.expectNothing();
 });
 
+Deno.test("What the homeserver has said later is not said again where it was redacted before the bot looks", async () => {
+  await using tester = trying(calling());
+  const { homeserver, mxid } = tester;
+  const room = await tester.room("alice");
+  await room.say("!later");
+  await room.expect("Noted");
+  await tester.stop();
+  await tester.pass(10 * MINUTE);
+  const said = () => homeserver.room(room.id).messages.filter(({ sender }) => sender === mxid);
+  const [, curtain] = said();
+  const path = `/rooms/${encodeURIComponent(room.id)}/redact/${encodeURIComponent(`${curtain?.event_id}`)}/1`;
+  await tester.request("alice", "PUT", path, {});
+  await tester.restart();
+  await tester.pass(MINUTE);
+  assertEquals(said().map(({ content }) => content.body), ["Noted", undefined]);
+});
+
 Deno.test("What the homeserver does not say later the bot says, once, also after a restart", async () => {
   await using tester = trying(calling());
   const room = await tester.room("alice");
