@@ -387,7 +387,7 @@ export class EventContext<E extends MatrixEvent = MatrixEvent, Arguments = unkno
       const member = await this.client.request(
         "GET",
         "/_matrix/client/v3/rooms/{roomId}/state/m.room.member/{userId}",
-        { path },
+        { path, retry: false, requestTimeout: 5_000 }, // the user waits for a word
       );
       return memberOf(member, "membership") === "join";
     } catch (error) {

@@ -1,6 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { Bot } from "@greenroom/matrix/bot";
 import { BotTester, type TestRoom } from "@greenroom/matrix/testing";
+import { trying } from "../support.ts";
 
 /** A bot whose command waits until a test lets it go on, and then fails. */
 async function failing(make: (bot: Bot) => void = () => {}) {
@@ -95,3 +96,16 @@ for (const [how, isCaught] of Object.entries(catching)) {
     held.resolve();
   });
 }
+
+Deno.test("A bot that can't find out whether it is in the room asks once, and says that it failed", async () => {
+  await using tester = trying((bot) => {
+    bot.command("fail", () => Promise.reject(new RangeError("Failed")));
+  });
+  const { homeserver, mxid: user } = tester;
+  const room = await tester.room("alice");
+  const path = "/state/m.room.member/";
+  homeserver.faults.add({ kind: "html", status: 502, match: { method: "GET", path, user } });
+  await room.say("!fail");
+  await room.expect("Sorry, that failed.");
+  assertEquals(homeserver.requests.filter("GET", path).length, 1);
+});
