@@ -177,8 +177,14 @@ export class ClientLife implements QuarantineActors, TaskActors {
 
   #follow(core: ClientCore): void {
     core.supervisor.done.then(() => this.#ending(core, this.#done.resolve), (error) => {
-      if (!this.#isTold && this.#syncing === 0) this.#client.log.error("The client has failed", { error });
-      this.#isRenewable ? this.#renew(core) : this.#ending(core, () => this.#done.reject(error));
+      const { log } = this.#client;
+      const isSaid = this.#isTold || this.#syncing > 0;
+      if (this.#isRenewable) {
+        if (!isSaid) log.warn("The client goes on with new parts: the old ones have failed", { error });
+        return this.#renew(core);
+      }
+      if (!isSaid) log.error("The client has failed", { error });
+      this.#ending(core, () => this.#done.reject(error));
     });
   }
 

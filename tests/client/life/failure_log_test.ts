@@ -86,3 +86,19 @@ Deno.test("A handler that starts, stops and hangs leaves no unhandled rejection 
   await eventLoopTurn(); // in which the runtime looks for rejections that nobody handles
   assertEquals(failures(stage), []);
 });
+
+Deno.test("A store that fails between passes is a warning: the client goes on", async () => {
+  await using stage = clientStage();
+  const store = new WatchedStore();
+  const bot = stage.client("bot", { store });
+  await bot.syncOnce();
+  await bot.sessions.update(COUNT, "!room:x", (state) => void state.count++); // takes the device
+  store.isClosed = true;
+  await assertRejects(() => bot.sessions.update(COUNT, "!room:x", (state) => void state.count++));
+  store.isClosed = false;
+  const again = bot.sessions.update(COUNT, "!room:x", (state) => void state.count++);
+  for (let second = 0; second < 20; second++) await stage.clock.tick(1_000); // the lease of before runs out
+  await again;
+  assertEquals(failures(stage), []);
+  assertEquals(stage.log.lines.filter(([, message]) => message.includes("goes on with new parts")).length, 1);
+});
