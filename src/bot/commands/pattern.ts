@@ -138,7 +138,7 @@ export const COMMAND_HINTS = {
   admin: 'access: "admins"',
   permission: 'minPowerLevel, access: "admins", or a function',
   permissions: 'minPowerLevel, access: "admins", or a function',
-  scope: "access: async (c) => (await c.room.getMembers()).size === 2, or another test",
+  scope: "access: async (c) => (await c.client.stateStore.getMembers(c.roomId)).size === 2, or another test",
   cooldown: "the bot's option rateLimit, which is for all of its commands",
 } as const;
 

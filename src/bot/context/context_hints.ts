@@ -48,7 +48,7 @@ export const CONTEXT_ROOM_HINTS = {
   members: "await c.room.getMembers()",
   memberCount: COUNT,
   member: "await c.room.getMember(userId)",
-  membership: "await c.room.getMember(userId), which is undefined for who is not in it",
+  membership: '(await c.room.getMember(userId))?.membership === "join"',
   powerLevelOf: "await c.room.getPowerLevel(userId)",
   powerLevels: 'await c.client.getStateEvent(c.roomId, "m.room.power_levels")',
   powerLevel: "await c.room.getPowerLevel(userId)",

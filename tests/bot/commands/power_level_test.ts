@@ -46,5 +46,21 @@ Deno.test("minPowerLevel is a number, and what others call it is answered with i
     assertThrows(add({ [name]: 50 }), ValueError, "write minPowerLevel");
   }
   assertThrows(add({ cooldown: "10s" }), ValueError, "write the bot's option rateLimit");
+  const isDirect = "access: async (c) => (await c.client.stateStore.getMembers(c.roomId)).size === 2";
+  assertThrows(add({ scope: "direct" }), ValueError, isDirect);
   assertEquals(composer.commands.length, 0);
+});
+
+Deno.test("What is answered to scope keeps a command to direct chats", async () => {
+  await using tester = trying((bot) => {
+    bot.command("whisper", {
+      access: async (c) => (await c.client.stateStore.getMembers(c.roomId)).size === 2,
+    }, (c) => c.reply("Psst"));
+  });
+  const direct = await tester.room("alice");
+  const room = await tester.room("alice", "bob");
+  await room.say("!whisper");
+  await room.expectNothing();
+  await direct.say("!whisper");
+  await direct.expect("Psst");
 });

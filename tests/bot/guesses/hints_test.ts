@@ -37,6 +37,24 @@ async function inContext(work: (c: Context, bot: Bot) => unknown): Promise<unkno
   return await promise;
 }
 
+Deno.test("What is written for the membership of a user tells who is in the room from who was banned", async () => {
+  assertEquals(CONTEXT_ROOM_HINTS.membership, '(await c.room.getMember(userId))?.membership === "join"');
+  await using tester = trying((bot) => {
+    bot.command("in <user:user>", async (c) => {
+      const isIn = (await c.room.getMember(c.args.user))?.membership === "join";
+      await c.reply(isIn ? "in" : "out");
+    });
+  });
+  const room = await tester.room("alice", "bob");
+  await room.say("!in @bob:localhost");
+  await room.expect("in");
+  const path = `/rooms/${encodeURIComponent(room.id)}/ban`;
+  await tester.request("alice", "POST", path, { user_id: "@bob:localhost" });
+  await tester.settle();
+  await room.say("!in @bob:localhost");
+  await room.expect("out");
+});
+
 Deno.test("Bots, rooms and contexts say what to write for members of other libraries, which is there", async () => {
   const failed = await inContext((c, bot) => {
     assertHints(bot, BOT_HINTS);
