@@ -249,8 +249,8 @@ export interface ThirdPartyHandlers {
 }
 
 const REGISTRATION = "registration: createRegistration({ id, url, serverName })";
-
-const PARSED = "registration: parseRegistration(yaml)"; // a token is there already
+/** Who has tokens has a registration. */
+const PARSED = "registration: parseRegistration(yaml)";
 
 /** What other libraries call its options, and what to write here. */
 const OPTION_HINTS = {
@@ -261,17 +261,17 @@ const OPTION_HINTS = {
 /** Options of other libraries' application services; the compiler names the own one. */
 export interface AppserviceOptionHints {
   /** @deprecated It is part of the registration. */
-  asToken?: WriteInstead<typeof PARSED>;
+  asToken?: WriteInstead<"registration: parseRegistration(yaml)">;
   /** @deprecated It is part of the registration. */
-  hsToken?: WriteInstead<typeof PARSED>;
+  hsToken?: WriteInstead<"registration: parseRegistration(yaml)">;
   /** @deprecated It is part of the registration. */
-  id?: WriteInstead<typeof REGISTRATION>;
+  id?: WriteInstead<"registration: createRegistration({ id, url, serverName })">;
   /** @deprecated It is part of the registration. */
-  url?: WriteInstead<typeof REGISTRATION>;
+  url?: WriteInstead<"registration: createRegistration({ id, url, serverName })">;
   /** @deprecated It is part of the registration. */
-  namespaces?: WriteInstead<typeof REGISTRATION>;
+  namespaces?: WriteInstead<"registration: createRegistration({ id, url, serverName })">;
   /** @deprecated It is part of the registration. */
-  senderLocalpart?: WriteInstead<typeof REGISTRATION>;
+  senderLocalpart?: WriteInstead<"registration: createRegistration({ id, url, serverName })">;
   /** @deprecated The option is `serverName`. */
   domain?: WriteInstead<"serverName">;
 }

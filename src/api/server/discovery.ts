@@ -187,7 +187,7 @@ async function wellKnownFile(http: HTTPAPI, options: RequestOptions): Promise<st
   } catch (error) {
     if (error instanceof MatrixRequestError && error.status === 404) return undefined;
     if (!(error instanceof MatrixError) || error instanceof ValueError) throw error;
-    const reason = error.message.replace(/^Cannot [^:]*(?:\([^)]*\))?: /, "");
+    const reason = error.message.replace(/^Cannot [^:(]*(?:\([^)]*\))?: /, "");
     throw new WellKnownUnreachableError(
       `Cannot discover the homeserver: ${http.baseUrl} gives no discovery file: ${reason}`,
       { cause: error },
