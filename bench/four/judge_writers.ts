@@ -12,7 +12,7 @@ import { HISTORY, type HistoryRecord } from "./history_store.ts";
 
 /** The error of a process that has lost the device. */
 const LOST =
-  /StoreInUseError: Cannot write to the store of .+ has taken it over, since this process was paused past its lease/;
+  /StoreInUseError: Cannot write to the store of .+ has taken it over, since this process was stopped, or paused past its lease/;
 
 /** Judges, by what the database says of the order of the commits. */
 export async function judgeWriters(setup: Setup, problems: string[]): Promise<Record<string, number>> {
