@@ -5,7 +5,7 @@
  * Messages come at a rate, in fifty rooms of four members, and each is answered by 200 bytes. A
  * contestant that does not answer all of a rate within five seconds begins to queue there, and gets no
  * higher rate. "Turn" is how long nothing else could run in its process, of 1,000 looks the longest but one.
- * `--idle=10` has 100 clients wait instead, and says what of the processor that takes in an hour.
+ * `--idle=10` has 100 clients wait for ten minutes instead, and shows the processor time that they need an hour.
  *
  * @module
  */

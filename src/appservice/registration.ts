@@ -1,11 +1,8 @@
 /**
- * The registration of an application service: what it and its homeserver know of each other.
+ * The registration of an application service: what it and its homeserver know of each other; and a ping,
+ * which tries that.
  *
- * @see
- * {@link https://spec.matrix.org/v1.19/application-service-api/#registration | Registration}
- *
- * Asks the homeserver to ping the application service.
- *
+ * @see {@link https://spec.matrix.org/v1.19/application-service-api/#registration | Registration}
  * @see {@link https://spec.matrix.org/v1.19/application-service-api/#pinging | Pinging}
  *
  * Over 300 lines because a ping tries what the registration says.

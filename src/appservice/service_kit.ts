@@ -1,9 +1,6 @@
 /**
- * What the parts of one application service share; and what sees to it that a token that is dead ends the delivery,
- * though no sync shows it.
- *
- * The clients that act as users of an application service: made when they act, and only so many at
- * a time.
+ * What the parts of one application service share: the clients that act as its users, made when they act and
+ * only so many at a time; and the end of the delivery when the token is dead, which no sync shows.
  *
  * Over 300 lines because the clients that act are what its parts share most.
  *

@@ -1,8 +1,7 @@
 /**
- * Turns the inbox into sync responses: the position in the inbox is the sync token. So transactions
- * go the way of any sync response, from the commit to handlers, with all that is promised of it.
- *
- * Delivers what the homeserver has sent: while the application service is started, or in passes.
+ * Delivers what the homeserver has sent, while the application service is started or in passes. The inbox is
+ * turned into sync responses, with the position in it as token: so transactions go the way of any sync
+ * response, from the commit to handlers, with all that is promised of it.
  *
  * Over 300 lines because the feed and who empties it are one thing.
  *

@@ -1,8 +1,6 @@
 /**
- * Time, injected: code that waits or reads the clock is given a {@link Clock}, so that tests can
- * set the time; and how long to wait between tries.
- *
- * Durations as people write them: `90s`, `10m`, `1h30m`, `2 days`.
+ * Time, injected: code that waits or reads the clock is given a {@link Clock}, so that tests can set the
+ * time; how long to wait between tries; and durations as people write them: `90s`, `10m`, `1h30m`, `2 days`.
  *
  * @module
  */

@@ -1,11 +1,9 @@
 /**
- * The logger Greenroom writes to: four methods that a `@std/log` logger, a LogTape logger and
- * `console` all have.
+ * The logger Greenroom writes to: four methods that a `@std/log` logger, a LogTape logger and `console` all
+ * have. Tokens, keys and message bodies are never logged.
  *
- * Tokens, keys and message bodies are never logged.
- *
- * The log on the console, for applications without a logger of their own: a line each, for people or as
- * JSON; repetitions of warnings and errors are counted.
+ * Applications without a logger of their own get the log on the console: a line each, for people or as JSON;
+ * repetitions of warnings and errors are counted.
  *
  * Over 300 lines because the console is the log that most bots have.
  *

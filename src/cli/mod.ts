@@ -1,5 +1,5 @@
 /**
- * `greenroom`, the command line: makes, logs in, runs and looks after bots.
+ * `greenroom`, the command line: makes, logs in, runs and looks after bots. Each command is loaded when it is run.
  *
  * ```sh
  * deno run -A jsr:@greenroom/matrix/cli new bot     # or install it:
@@ -7,8 +7,6 @@
  * ```
  *
  * The npm package has it as `greenroom`: `npx greenroom`.
- *
- * The commands. Each is loaded when it is run.
  *
  * @module
  */

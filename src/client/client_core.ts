@@ -1,11 +1,10 @@
 /**
- * The actors of a client and what stands around them, in one piece that can be replaced.
+ * The actors of a client and what stands around them, in one piece that can be replaced; also what removes,
+ * once a day, what is not needed any more.
  *
- * What actors know of a store's records holds as long as no other process has them, and no commit
- * has failed. A client that hands its device back makes a new core when that is over; all that
- * applications hold of the client goes on with the new one.
- *
- * Removes, once a day, what is not needed any more.
+ * What actors know of a store's records holds as long as no other process has them, and no commit has failed.
+ * A client that hands its device back makes a new core when that is over; all that applications hold of the
+ * client goes on with the new one.
  *
  * Over 300 lines because housekeeping is one of the things that stand around the actors.
  *

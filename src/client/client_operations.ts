@@ -1,9 +1,9 @@
 /**
- * The operations of a client. Those of {@link SyncerAPI} are requests to the actors, and entries of the handler
- * registry; all others store what they learn of a room's state, and encrypt for encrypted rooms.
- *
  * The operations of a client as applications call them: made when they are read, with checks of what they are
  * given.
+ *
+ * Those of {@link SyncerAPI} are requests to the actors, and entries of the handler registry; all others
+ * store what they learn of a room's state, and encrypt for encrypted rooms.
  *
  * Over 300 lines because operations and the way of a call to them are read together.
  *

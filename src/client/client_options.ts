@@ -1,7 +1,5 @@
 /**
- * How a client is made.
- *
- * How a client is woken by its homeserver.
+ * How a client is made, and how its homeserver wakes it.
  *
  * Over 300 lines because each option has its documentation.
  *

@@ -1,7 +1,6 @@
 /**
- * Sending in encrypted rooms, and in rooms that are becoming encrypted.
- *
- * Decrypts events that did not come through the sync pipeline: the contract's DecryptionDispatcher.
+ * Sending in encrypted rooms, and in rooms that are becoming encrypted; and decrypting events that did not
+ * come through the sync pipeline, the contract's DecryptionDispatcher.
  *
  * Over 300 lines because what is encrypted and decrypted beside the syncs is read together.
  *

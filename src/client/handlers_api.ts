@@ -1,7 +1,6 @@
 /**
- * How handlers of events are added and removed.
- *
- * What an application can do about events that were left out.
+ * How handlers of events are added and removed, and what an application can do about events that were left
+ * out.
  *
  * Over 300 lines because what handlers have failed at is asked for where they are added.
  *

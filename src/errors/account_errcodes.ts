@@ -1,7 +1,6 @@
 /**
- * Errors of accounts: tokens, logins, registration, third-party identifiers, devices and profiles.
- *
- * The error of a login by OAuth 2.0.
+ * Errors of accounts: tokens, logins, also by OAuth 2.0, registration, third-party identifiers, devices and
+ * profiles.
  *
  * @see {@link https://spec.matrix.org/v1.19/client-server-api/#oauth-20-api | OAuth 2.0 API}
  *

@@ -1,7 +1,6 @@
 /**
- * The errors of end-to-end encryption, and of a verification that was called off.
- *
- * The errors of secret storage and of the backup of room keys.
+ * The errors of end-to-end encryption, of a verification that was called off, of secret storage, and of the
+ * backup of room keys.
  *
  * Over 300 lines because each class is a comment on when it is thrown and what to do.
  *

@@ -1,10 +1,9 @@
 /**
- * Which class belongs to which error code of the Matrix specification.
+ * Errors of requests that any operation may fail with, and of rooms: their versions, aliases, members and
+ * power; and which class belongs to which error code of the Matrix specification.
  *
  * @see
  * {@link https://spec.matrix.org/v1.19/client-server-api/#standard-error-response | Standard error response}
- *
- * Errors of requests that any operation may fail with, and of rooms: their versions, aliases, members and power.
  *
  * Over 300 lines because it is a list of classes and their codes.
  *

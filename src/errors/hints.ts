@@ -1,7 +1,7 @@
 /**
- * Names that authors bring from other libraries: the compiler, and the run, say what is written here.
- *
- * What an error's last words ask for, where a program does that by a call, and the command line by something else.
+ * Names that authors bring from other libraries: the compiler, and the run, say what is written here. And
+ * what an error's last words ask for, where a program does that by a call, and the command line by something
+ * else.
  *
  * @module
  */

@@ -1,11 +1,9 @@
 /**
- * What is asked of an authorization server. The protocol is that of `oauth4webapi`, which is loaded when one
- * is asked first; its errors become ours, without anything secret in them.
+ * Requests to an authorization server, each with a limit of its time and of the size of its answer. The protocol is
+ * that of `oauth4webapi`, which is loaded at the first request; its errors become ours, without anything secret in
+ * them.
  *
  * @see {@link https://www.rfc-editor.org/rfc/rfc6749 | OAuth 2.0}
- *
- * Sends what goes to an authorization server: so long and no longer, and of the answer so much and no more.
- * A file of its own because no part of the protocol is in it.
  *
  * Over 300 lines because each request and the check of its answer stand together.
  *

@@ -1,13 +1,11 @@
 /**
- * The two logins of OAuth 2.0: by authorization code, where the user agrees in a browser, which comes back with a
- * code; and by device code, where the user agrees in the browser of another device.
+ * The three logins in a browser: OAuth 2.0 by authorization code, where the browser comes back with a code; OAuth 2.0
+ * by device code, where the user agrees in the browser of another device; and single sign-on of servers without
+ * OAuth 2.0, where the browser comes back with a login token.
  *
  * @see {@link https://spec.matrix.org/v1.19/client-server-api/#authorization-code-flow | Authorization code flow}
  * @see {@link https://www.rfc-editor.org/rfc/rfc7636 | Proof key for code exchange (PKCE)}
  * @see {@link https://www.rfc-editor.org/rfc/rfc8628 | Device authorization grant}
- *
- * The login by single sign-on of servers without OAuth 2.0: a browser comes back with a login token.
- *
  * @see {@link https://spec.matrix.org/v1.19/client-server-api/#sso-client-loginauthentication | SSO client login}
  *
  * Over 300 lines because the three logins in a browser are read beside each other.

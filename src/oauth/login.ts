@@ -1,11 +1,9 @@
 /**
- * What the logins by OAuth 2.0 have in common: the homeserver, its authorization server, a client that is
- * registered there, the scopes of a device, and the session that comes of it.
+ * What the logins in a browser have in common: the homeserver, its authorization server, a client that is
+ * registered there, the scopes of a device, the session that comes of it, and a server on this machine that
+ * takes one redirect of the browser.
  *
  * @see {@link https://spec.matrix.org/v1.19/client-server-api/#oauth-20-api | OAuth 2.0 API}
- *
- * A server on this machine, which takes one redirect of a browser.
- *
  * @see {@link https://www.rfc-editor.org/rfc/rfc8252#section-7.3 | Loopback interface redirection}
  *
  * @module

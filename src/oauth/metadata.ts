@@ -1,13 +1,9 @@
 /**
- * The metadata of a homeserver's authorization server: asked for, and not believed before each field was
- * looked at.
+ * The metadata of a homeserver's authorization server, of which each field is checked, and what it says of where
+ * users manage their account and devices in a browser.
  *
  * @see
  * {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv1auth_metadata | GET /auth_metadata}
- *
- * Where users manage their account and devices, in a browser. A file of its own because nothing of it is needed
- * for a session to go on.
- *
  * @see
  * {@link https://spec.matrix.org/v1.19/client-server-api/#oauth-20-account-management | Account management}
  * @see {@link https://github.com/matrix-org/matrix-spec-proposals/pull/4191 | MSC4191}

@@ -1,7 +1,6 @@
 /**
- * What a test sees of the homeserver: the requests that have come, and what is in a room.
- *
- * Messages as a test reads them, and the error of a test to which no message comes.
+ * What a test sees of the homeserver: the requests that have come, what is in a room, messages as a test
+ * reads them, and the error of a test to which no message comes.
  *
  * Over 300 lines because each view is documented for those who write tests.
  *

@@ -1,18 +1,16 @@
 /**
- * What identifiers must look like.
+ * What identifiers must look like, those of room keys' sessions and of versions of a backup among them.
  *
  * There are two rules. What others chose is checked where it is received (`isReceivedUserId()` and
  * its like): everything passes that the specification has clients accept, with historical user IDs
  * of any characters. What the application gives is checked before anything is sent (`isUserId()`,
  * `checkIdentifier()` and their like): the name of a server in it must be one, too.
  *
+ * A version of a backup is not trusted for being there: the server can make one whose private key it has. It is
+ * trusted if its public key is that of a private key that is known, or if it carries a signature of a key that is
+ * trusted.
+ *
  * @see {@link https://spec.matrix.org/v1.19/appendices/#identifier-grammar | Identifier grammar}
- *
- * What names room keys: their sessions, and versions of a backup, which say what their algorithm and public key are.
- *
- * Nothing of a version is trusted for being there: the server can make one whose private key it has. It is trusted
- * if its public key is that of a private key that is known, or if it carries a signature of a key that is trusted.
- *
  * @see {@link https://spec.matrix.org/v1.19/client-server-api/#server-side-key-backups | Server-side key backups}
  *
  * Over 300 lines because each kind of identifier has its rule.

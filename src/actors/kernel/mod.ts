@@ -1,7 +1,5 @@
 /**
- * Actors, without any Matrix.
- *
- * How an actor is made, and its whole life.
+ * Actors, without any Matrix: how one is made, and its whole life.
  *
  * Over 300 lines because the door of the folder is its main function.
  *

@@ -1,10 +1,7 @@
 /**
- * The user's devices.
+ * The user's devices, and the dehydrated device of an account, as the server keeps it.
  *
  * @see {@link https://spec.matrix.org/v1.19/client-server-api/#device-management | Device management}
- *
- * The dehydrated device of an account, as the server keeps it.
- *
  * @see {@link https://github.com/matrix-org/matrix-spec-proposals/pull/3814 | MSC3814}
  *
  * Over 300 lines because the dehydrated device is one of them.

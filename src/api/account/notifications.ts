@@ -1,12 +1,8 @@
 /**
- * What the user was notified of. A file of its own because pushers say where notifications go, and not which there
- * were.
+ * Notifications: the list of those that the user got, and the pushers that send new ones.
  *
  * @see
  * {@link https://spec.matrix.org/v1.19/client-server-api/#listing-notifications | Listing notifications}
- *
- * Pushers: where notifications go.
- *
  * @see {@link https://spec.matrix.org/v1.19/client-server-api/#push-notifications | Push notifications}
  *
  * @module

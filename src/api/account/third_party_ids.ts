@@ -1,12 +1,9 @@
 /**
- * Email addresses and phone numbers of the account: they are validated, added, bound at an identity server, and
- * removed.
+ * Email addresses and phone numbers of the account: they are validated, added, bound at an identity server,
+ * and removed; and proof to a third party of who the user is.
  *
  * @see
  * {@link https://spec.matrix.org/v1.19/client-server-api/#adding-account-administrative-contact-information | Contact information}
- *
- * Proving to a third party who one is.
- *
  * @see {@link https://spec.matrix.org/v1.19/client-server-api/#openid | OpenID}
  *
  * Over 300 lines because each operation has its documentation.

@@ -1,10 +1,9 @@
 /**
- * User-interactive authentication: before some operations the server wants to know once more who is
- * asking.
+ * Logins, and user-interactive authentication: before some operations the server wants to know once more who
+ * is asking.
  *
- * @see {@link https://spec.matrix.org/v1.19/client-server-api/#user-interactive-authentication-api | User-interactive authentication}
- *
- * What a client makes of a login: from then on it acts as the user who logged in. And why there was none.
+ * @see
+ * {@link https://spec.matrix.org/v1.19/client-server-api/#user-interactive-authentication-api | User-interactive authentication}
  *
  * Over 300 lines because what a login needs and what comes of it are read together.
  *

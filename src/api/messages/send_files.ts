@@ -1,11 +1,9 @@
 /**
- * Sending files: what has been uploaded, and data that is uploaded on the way, encrypted where the
- * room is.
+ * Sending files: what has been uploaded, and data that is uploaded on the way, encrypted where the room is;
+ * and what their captions share with texts: formatting, and how they relate to other events.
  *
  * @see
  * {@link https://spec.matrix.org/v1.19/client-server-api/#sending-encrypted-attachments | Encrypted attachments}
- *
- * What the contents of texts and captions share: formatting, and how they relate to other events.
  *
  * Over 300 lines because a caption is the content of a text.
  *

@@ -1,13 +1,10 @@
 /**
- * What the server lets the user do, and which servers relay calls.
+ * What the server lets the user do, which servers relay calls, and what administrators of a homeserver do to its
+ * users, whatever software it is.
  *
  * @see
  * {@link https://spec.matrix.org/v1.19/client-server-api/#capabilities-negotiation | Capabilities negotiation}
  * @see {@link https://spec.matrix.org/v1.19/client-server-api/#voice-over-ip | Voice over IP}
- *
- * What administrators of a homeserver do to its users, whatever software it is. A file of its own because it is no
- * business of other users.
- *
  * @see
  * {@link https://spec.matrix.org/v1.19/client-server-api/#server-administration | Server administration}
  *

@@ -1,9 +1,9 @@
 /**
- * Plain data as bytes, where programs have no serialization of V8, as in Bun and in browsers: JSON with tags. What is
- * plain data, structured clone decides: a program can't see what is a proxy.
+ * What programs lack on some runtimes: plain data as bytes where there is no serialization of V8, as in Bun
+ * and in browsers, by JSON with tags; and hexadecimal, base64 and maps that make what they lack, which Deno's
+ * JavaScript has and Node 24's has not yet.
  *
- * What Deno's JavaScript has and Node 24's has not yet: hexadecimal and base64 of bytes, and maps that make what they
- * lack.
+ * What is plain data, structured clone decides: a program can't see what is a proxy.
  *
  * @module
  */

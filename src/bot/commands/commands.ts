@@ -1,11 +1,10 @@
 /**
- * Commands: the help that is written of them, and which of them others hide.
+ * Commands: the help that is written of them, which of them others hide, and structured commands: a bot
+ * describes its commands in a room's state, clients offer them with a field for each argument, and send what
+ * was filled in as JSON beside the text.
  *
- * Structured commands: a bot describes its commands in a room's state, clients offer them with a
- * field for each argument, and send what was filled in as JSON beside the text.
- *
- * The proposal is not accepted yet. What is written here is what clients read today, which is where
- * it differs from the proposal's text: a parameter has a `schema` and may be `optional`.
+ * The proposal is not accepted yet. What is written here is what clients read today, which is where it
+ * differs from the proposal's text: a parameter has a `schema` and may be `optional`.
  *
  * @see {@link https://github.com/matrix-org/matrix-spec-proposals/pull/4391 | MSC4391}
  *

@@ -1,7 +1,6 @@
 /**
- * What kind of image some bytes are, and how large it is: read from its head, without decoding it.
- *
- * The chunks of a PNG.
+ * What kind of image some bytes are, and how large it is: read from its head, for PNG from its chunks,
+ * without decoding it.
  *
  * @see {@link https://www.w3.org/TR/png-3/#5DataRep | PNG: datastream structure}
  *

@@ -1,9 +1,5 @@
 /**
- * One run of a function of a bot: its order, its record, its error, and what it does afterwards.
- *
- * An event, and what it is to a bot.
- *
- * What a room and a user are called where a function is called.
+ * One run of a function of a bot: its event, its order, its record, its error, and what it does afterwards.
  *
  * @module
  */

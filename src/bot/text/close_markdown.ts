@@ -1,7 +1,6 @@
 /**
- * Markdown that is still being written, made whole.
- *
- * One text of Markdown, without blocks, that is still being written: what is open in it is closed.
+ * Markdown that is still being written, made whole: what is open in its blocks, and in the texts in them, is
+ * closed.
  *
  * Over 300 lines because blocks and the texts in them are closed by one reading.
  *

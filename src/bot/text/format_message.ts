@@ -1,10 +1,10 @@
 /**
- * What is written in Markdown or HTML, as the content of a message.
+ * What is written in Markdown or HTML, as the content of a message. The parser is set up for messages:
+ * GitHub's tables and strikethrough, `||spoilers||`, line breaks where there are some, and HTML only as far
+ * as messages may have it.
  *
- * @see {@link https://spec.matrix.org/v1.19/client-server-api/#mroommessage-msgtypes | m.room.message msgtypes}
- *
- * The parser of Markdown, set up for messages: GitHub's tables and strikethrough, `||spoilers||`,
- * line breaks where there are some, and HTML only as far as messages may have it.
+ * @see
+ * {@link https://spec.matrix.org/v1.19/client-server-api/#mroommessage-msgtypes | m.room.message msgtypes}
  *
  * Over 300 lines because the parser and its one user are one thing.
  *

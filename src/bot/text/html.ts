@@ -1,15 +1,12 @@
 /**
- * Reads HTML of anybody's, and writes it anew from what is allowed alone; or writes it as plain text.
+ * Reads HTML from anybody, and writes it anew from the tags and attributes that the specification lists; or writes
+ * it as plain text.
  *
  * Nothing of the input reaches the output as it stands: a tokenizer takes it apart, and what is
  * written are tags out of a list, attributes that were checked, and escaped text. So no trick of
  * the input can make the output mean something else. Elements that end out of order are closed in
  * order, and those that lie too deep are left out, but not their text. The time is linear in the
  * length of the input.
- *
- * @see {@link https://spec.matrix.org/v1.19/client-server-api/#mroommessage-msgtypes | m.room.message msgtypes}
- *
- * What of HTML a message may have: the tags and attributes that the specification lists.
  *
  * @see {@link https://spec.matrix.org/v1.19/client-server-api/#mroommessage-msgtypes | m.room.message msgtypes}
  *

@@ -1,9 +1,9 @@
 /**
- * What a message says, and what it answers: contents that anybody sent.
+ * What a message says, what it answers, and what the content of an event says of a reaction and of a file:
+ * contents that anybody sent.
  *
- * @see {@link https://spec.matrix.org/v1.19/client-server-api/#forming-relationships-between-events | Relationships}
- *
- * What the content of an event says of a reaction, and of a file.
+ * @see
+ * {@link https://spec.matrix.org/v1.19/client-server-api/#forming-relationships-between-events | Relationships}
  *
  * @module
  */

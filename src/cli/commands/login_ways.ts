@@ -1,7 +1,7 @@
 /**
  * The ways to log in: a password, a token that is handed over, OAuth 2.0, single sign-on.
  *
- * The session of a login by OAuth 2.0. It stays in memory until the login is whole, so that the session before
+ * The session of a login by OAuth 2.0 stays in memory until the login is whole, so that the session before
  * goes on if the login fails, and is ended if it does not.
  *
  * @module

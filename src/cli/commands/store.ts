@@ -1,7 +1,6 @@
 /**
- * `greenroom store`: what is in the bot's store, and how it moves.
- *
- * `greenroom store seal`: the store moves into another file, sealed, and the one in clear is removed.
+ * `greenroom store`: what is in the bot's store, and how it moves; with `seal` into another file, encrypted,
+ * in place of the one in clear.
  *
  * @module
  */

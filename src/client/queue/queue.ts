@@ -1,7 +1,5 @@
 /**
- * Queues of sends: one for each room, in the client's store.
- *
- * The queue of a room: what is in it is in the store, and leaves in order.
+ * Queues of sends, one for each room: what is in it is in the client's store, and leaves in order.
  *
  * Over 300 lines because queues and the queue of a room are one thing.
  *

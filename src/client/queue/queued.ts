@@ -1,7 +1,6 @@
 /**
- * A send in a queue: its record, and what becomes of it.
- *
- * The sends of a room that wait: in memory and in the store, in the same order.
+ * A send in a queue, its record and what becomes of it; and the sends of a room that wait, in memory and in
+ * the store, in the same order.
  *
  * Over 300 lines because a send and the queue that it waits in are one thing.
  *

@@ -1,10 +1,9 @@
 /**
- * Sends what waits for a room, one after the other, and says what becomes of it.
+ * Sends what waits for a room, one after the other, and says what becomes of it, also of a send that has
+ * failed.
  *
- * A record is committed before its send leaves, and deleted when the server has answered. So what a crash cuts off
- * is sent again with the same transaction ID, and the server takes both for one.
- *
- * What becomes of a send that has failed.
+ * A record is committed before its send leaves, and deleted when the server has answered. So what a crash
+ * cuts off is sent again with the same transaction ID, and the server takes both for one.
  *
  * @module
  */

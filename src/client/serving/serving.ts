@@ -1,8 +1,6 @@
 /**
- * What a client answers: one function from a request to its response, with a door for each protocol.
- *
- * The push gateway: the homeserver tells of new events, and the bot handles them.
- * A file of its own because it is one protocol of those that a client can answer.
+ * What a client answers: one function from a request to its response, with a door for each protocol. One of them is
+ * the push gateway: the homeserver tells of new events, and the bot handles them.
  *
  * @see {@link https://spec.matrix.org/v1.19/push-gateway-api/ | Push gateway API}
  *

@@ -1,14 +1,13 @@
 /**
  * Encrypted files: AES-256 in counter mode, under a SHA-256 of the encrypted bytes.
  *
- * Only the hash proves that a file is genuine: nothing is decrypted before all of it was hashed.
+ * Only the hash proves that a file is genuine: the encrypted bytes are buffered, and nothing is decrypted
+ * before all of it was hashed.
  *
- * @see {@link https://spec.matrix.org/v1.19/client-server-api/#sending-encrypted-attachments | Encrypted attachments}
+ * @see
+ * {@link https://spec.matrix.org/v1.19/client-server-api/#sending-encrypted-attachments | Encrypted attachments}
  *
- * Buffers the encrypted bytes of a file until its hash has been checked.
- *
- * Over 300 lines because no byte leaves the buffer before the hash is checked, which is one
- * promise.
+ * Over 300 lines because no byte leaves the buffer before the hash is checked, which is one promise.
  *
  * @module
  */

@@ -1,8 +1,6 @@
 /**
- * The server's answer about one user, how it changes the user's record, and what is left of that record when no
- * encrypted room is shared any more.
- *
- * The response to a key query: its parts by user, how each is received, and what it has changed.
+ * The response to a key query: its parts by user, how each changes the user's record, and what is left of
+ * that record when no encrypted room is shared any more.
  *
  * Over 300 lines because an answer and the users in it are taken by one reading.
  *

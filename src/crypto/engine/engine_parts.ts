@@ -1,11 +1,9 @@
 /**
- * The parts of the engine, what it is made with, and what goes in and comes out: plain data.
+ * The parts of the engine, what it is made with, and what goes in and comes out: plain data; and the pruning
+ * of records that need not be kept any more, in small steps.
  *
- * Prunes records that need not be kept any more, in small steps.
- *
- * Used group sessions of other devices are kept forever, so that history can be read, and with
- * them the log that refuses replays. Nothing that is pruned would make a message count twice, or be
- * lost.
+ * Used group sessions of other devices are kept forever, so that history can be read, and with them the log
+ * that refuses replays. Nothing that is pruned would make a message count twice, or be lost.
  *
  * Over 300 lines because it makes all parts, and the one that prunes them.
  *

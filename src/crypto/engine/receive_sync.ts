@@ -1,10 +1,9 @@
 /**
- * How the engine receives a sync response: one step, durable before anything of it goes on.
+ * How the engine receives a sync response, and each message to this device in it: one step, durable before
+ * anything of it goes on.
  *
- * If a message fails the step in an unforeseen way, the response is received without that message:
- * it would come again and again.
- *
- * How the engine receives a message to this device.
+ * If a message fails the step in an unforeseen way, the response is received without that message: it would
+ * come again and again.
  *
  * Over 300 lines because a message to the device is received in the order of the response.
  *

@@ -1,14 +1,13 @@
 /**
- * What the own identity signs: the master keys of other users, and the user's own devices.
+ * What the own identity signs: the master keys of other users, and the user's own devices; and the signatures
+ * that are to be uploaded: the exact bytes, durable until the server shows or refuses them.
  *
- * What is signed is made of the keys that are known here, and only if they are those that were
- * compared: never an object that somebody shows.
+ * What is signed is made of the keys that are known here, and only if they are those that were compared:
+ * never an object that somebody shows.
  *
  * @see {@link https://spec.matrix.org/v1.19/client-server-api/#cross-signing | Cross-signing}
- *
- * Signatures that are to be uploaded: the exact bytes, durable until the server shows or refuses them.
- *
- * @see {@link https://spec.matrix.org/v1.19/client-server-api/#post_matrixclientv3keyssignaturesupload | POST /keys/signatures/upload}
+ * @see
+ * {@link https://spec.matrix.org/v1.19/client-server-api/#post_matrixclientv3keyssignaturesupload | POST /keys/signatures/upload}
  *
  * Over 300 lines because what is signed, and what of it is to be uploaded, are one list.
  *

@@ -1,7 +1,6 @@
 /**
- * Which devices need an Olm session, and when their one-time keys are claimed.
- *
- * How Olm sessions with other devices are started, from the one-time keys that servers hand out.
+ * Which devices need an Olm session, when their one-time keys are claimed, and how sessions are started from
+ * the keys that servers hand out.
  *
  * Over 300 lines because a claimed key is a session at once.
  *

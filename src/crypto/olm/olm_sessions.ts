@@ -1,7 +1,6 @@
 /**
- * Olm sessions: the present ones, the one to send with, and the IDs of removed ones.
- *
- * The other ends of Olm sessions, and their records.
+ * Olm sessions: the present ones, the one to send with, the IDs of removed ones; and their other ends, with
+ * their records.
  *
  * Over 300 lines because a session and its other end have one record.
  *

@@ -1,9 +1,7 @@
 /**
- * A bounded index of what others make this device remember, in which none of them can crowd out the
- * rest.
- *
- * How long unused records are kept, and how many records others can make this device keep; and
- * the users whose records are to be looked at, by the day, so that nothing is searched.
+ * A bounded index of what others make this device remember, in which none of them can crowd out the rest; how
+ * long unused records are kept, and how many; and the users whose records are to be looked at, by the day, so
+ * that nothing is searched.
  *
  * Over 300 lines because each of its numbers has its reason beside it.
  *

@@ -1,9 +1,7 @@
 /**
- * Records and steps: a step of the engine reads and writes records by their keys, and commits all
- * changes to its vault at once.
- *
- * What steps keep in memory: objects of vodozemac, which are restored from records when they are needed, and the last
- * changes of some items.
+ * Records and steps: a step of the engine reads and writes records by their keys, and commits all changes to
+ * its vault at once. In memory it keeps objects of vodozemac, which are restored from records when they are
+ * needed, and the last changes of some items.
  *
  * Over 300 lines because what a step undoes of objects in memory is part of the step.
  *

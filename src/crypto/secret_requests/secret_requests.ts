@@ -1,17 +1,12 @@
 /**
- * Secrets that other own devices are asked for: the private keys of the own identity, and the key of
- * the backup.
+ * Secrets that other own devices are asked for, and that they ask for: the private keys of the own identity,
+ * and the key of the backup.
  *
- * Only own devices that are verified are asked, and only those that were asked may answer, for a
- * while; what they send counts if it belongs to the public key that is known.
+ * Only own devices that are verified are asked, and only those that were asked may answer, for a while; what
+ * they send counts if it belongs to the public key that is known.
  *
- * @see {@link https://spec.matrix.org/v1.19/client-server-api/#sharing | Sharing secrets}
- *
- * Secrets that other own devices ask for.
- *
- * They go to own devices that are verified, and to nobody else: who has them can sign in the user's
- * name, or read the backup. A device that is not verified yet may be within minutes, and gets them
- * then.
+ * Secrets go to own devices that are verified, and to nobody else: who has them can sign in the user's name,
+ * or read the backup. A device that is not verified yet may be within minutes, and gets them then.
  *
  * @see {@link https://spec.matrix.org/v1.19/client-server-api/#sharing | Sharing secrets}
  *

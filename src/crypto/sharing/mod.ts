@@ -1,8 +1,6 @@
 /**
- * The own group sessions: who gets their keys, and what is encrypted with them.
- *
- * The own Megolm sessions: one for each encrypted room, replaced when it must be, and shared with
- * the devices of the room.
+ * The own Megolm sessions: one for each encrypted room, replaced when it must be, and shared with the devices
+ * of the room; and what is encrypted with them.
  *
  * Over 300 lines because the door of the folder is its main class.
  *

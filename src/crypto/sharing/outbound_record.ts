@@ -1,8 +1,6 @@
 /**
- * The encryption settings of a room, which no later event weakens; the record of its own Megolm session, and when
- * that must not be used any more.
- *
- * What the sharing of keys takes and returns: plain data.
+ * The encryption settings of a room, which no later event weakens; the record of its own Megolm session, and
+ * when that must not be used any more; and what the sharing of keys takes and returns.
  *
  * Over 300 lines because it is the vocabulary of the folder.
  *

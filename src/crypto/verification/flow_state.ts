@@ -314,7 +314,7 @@ export class FlowAnswers {
   #ready({ from_device, methods }: StepContent<"ready">): void {
     const state = this.#state;
     if (state.isIncoming) throw unexpected("ready");
-    if (state.phase !== "requested") return; // another device was faster, and this one is told
+    if (state.phase !== "requested") return; // another device has accepted it first
     if (state.name.roomId === undefined && !state.devices.includes(from_device)) return;
     const others = state.devices.filter((deviceId) => deviceId !== from_device);
     state.devices = [from_device];

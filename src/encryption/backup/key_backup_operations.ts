@@ -237,7 +237,7 @@ function recoveryKeyOf(secret: string): string {
 const KEYS_A_STEP = 200;
 /** How many keys are taken, unless the caller says how many. */
 const MAX_KEYS = 50_000;
-/** How many bytes a key takes in an answer, on an average that none reaches: most take 1,200. */
+/** The size of a key in an answer, in bytes, is taken to be no larger on average; most take 1,200. */
 const BYTES_A_KEY = 8_192;
 
 /** Restores all keys. */

@@ -2,9 +2,9 @@
  * Has the own device signed by its user's identity, or replaces that: `client.crypto.ensureVerified()` and
  * `resetIdentity()`.
  *
- * Of a reset: the secret storage is opened, or its new key handed out, before the new identity is uploaded. Its
- * private keys are stored after that, so that a server which refuses it leaves all as it was; until
- * they are, they are durable here, and the next `ensureVerified()` stores them.
+ * In a reset the secret storage is opened, or its new key handed out, before the new identity is uploaded.
+ * Its private keys are stored after that, so that a server which refuses it leaves all as it was; until they
+ * are, they are durable here, and the next `ensureVerified()` stores them.
  *
  * Over 300 lines because a reset ends as the start of a device does.
  *

@@ -1,10 +1,8 @@
 /**
- * The calls of `client.crypto` that work on the own identity. What they do is loaded with the first of each.
+ * The calls of `client.crypto` that work on the own identity, and those that look up devices and identities
+ * of users. What they do is loaded with the first of each.
  *
- * The devices and identities of users: looked up, and what the application says of them.
- *
- * Over 300 lines because it is all that an application can ask of identities, each call a few
- * lines.
+ * Over 300 lines because it is all that an application can ask of identities, each call a few lines.
  *
  * @module
  */

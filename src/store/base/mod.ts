@@ -1,8 +1,6 @@
 /**
- * What all stores have in common: the port, the order of keys, how values become bytes, and the store
- * in memory.
- *
- * A store in memory.
+ * What all stores have in common: the port, the order of keys, and how values become bytes; and the store in
+ * memory.
  *
  * @module
  */

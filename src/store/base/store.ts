@@ -1,11 +1,8 @@
 /**
- * The port to a store: an ordered map of plain data, with atomic commits; the order of its keys, and its
- * values as bytes.
+ * The port to a store: an ordered map of plain data, with atomic commits; the order of its keys; and keys and
+ * values as bytes, for stores that keep no tuples.
  *
- * Keys as bytes that sort as the keys do, for stores that keep no tuples.
- *
- * Over 300 lines because the port is documented for those who implement it, with keys and values as
- * bytes.
+ * Over 300 lines because the port is documented for those who implement it, with keys and values as bytes.
  *
  * @module
  */

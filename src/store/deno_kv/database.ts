@@ -1,8 +1,6 @@
 /**
- * A database of Deno KV, as the store uses it, and changes as it takes them: how many at once, and as bytes in
- * a journal.
- *
- * Keys as Deno KV takes them.
+ * A database of Deno KV, as the store uses it: keys as it takes them, and changes, how many at once, and as
+ * bytes in a journal.
  *
  * Over 300 lines because keys and writes have the limits of one database.
  *

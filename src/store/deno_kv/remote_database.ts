@@ -1,5 +1,5 @@
 /**
- * Deno KV over the network: `denokv`, or Deno Deploy.
+ * Deno KV over the network, `denokv` or Deno Deploy, by the HTTP requests of KV Connect.
  *
  * A request without an answer is repeated, so that a program survives a restart of the server. But
  * a write whose answer was lost may have been made: repeated, it would undo what others have
@@ -12,17 +12,15 @@
  *
  * - It repeats a write that a proxy answers with 502, though the server has made it: what another
  *   client wrote in between was overwritten, and a commit with a check was reported as refused
- *   though it was made (`tests/e2e/store/denokv_faults_test.ts` loses answers so). - It repeats
- *   requests without end while the server is away, and prints instead of rejecting: a write was
+ *   though it was made (`tests/e2e/store/denokv_faults_test.ts` loses answers so).
+ * - It repeats requests without end while the server is away, and prints instead of rejecting: a write was
  *   pending after 45 seconds and 179 printed lines, so that `patience` can't be kept. See
- *   https://github.com/denoland/deno/issues/21211. - Each request or answer of more than a kilobyte
- *   takes it 44 ms longer than `fetch()`, since it waits for the other side's acknowledgement of
- *   the first part: 44 to 55 ms instead of 1 to 9 ms in eight of the twelve rows of
- *   `bench/kv_stall.ts`.
+ *   https://github.com/denoland/deno/issues/21211.
+ * - Each request or answer of more than a kilobyte takes it 44 ms longer than `fetch()`, since it waits for the
+ *   other side's acknowledgement of the first part: 44 to 55 ms instead of 1 to 9 ms in eight of the twelve rows
+ *   of `bench/kv_stall.ts`.
  *
  * The turn could be kept over Deno's client too; for the other two there is no way around it.
- *
- * HTTP requests of KV Connect.
  *
  * Over 300 lines because a request and its tries are a call of the database.
  *

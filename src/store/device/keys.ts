@@ -1,7 +1,6 @@
 /**
- * The keys of a device's records in a {@link Store}.
- *
- * The records beside the state events, and who may do what in a room by its power levels.
+ * The keys of a device's records in a {@link Store}, the records beside the state events, and who may do what
+ * in a room by its power levels.
  *
  * @see {@link https://spec.matrix.org/v1.19/client-server-api/#mroompower_levels | m.room.power_levels}
  * @see {@link https://spec.matrix.org/v1.19/rooms/v12/ | Room version 12}

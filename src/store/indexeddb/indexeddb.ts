@@ -1,7 +1,5 @@
 /**
- * A store in IndexedDB.
- *
- * What is used of IndexedDB and Web Locks: Deno's types have neither.
+ * A store in IndexedDB, with the types of IndexedDB and Web Locks that it uses: Deno's types have neither.
  *
  * Over 300 lines because a fifth of it are types of browsers, which Deno does not have.
  *

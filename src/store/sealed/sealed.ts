@@ -1,7 +1,6 @@
 /**
- * A store that encrypts the values of another.
- *
- * The cryptography of seals: keys derived from the user's, and sealed records.
+ * A store that encrypts the values of another, and the cryptography of that: keys derived from the user's,
+ * and sealed records.
  *
  * Over 300 lines because what a seal is and where it is stored have to fit each other.
  *

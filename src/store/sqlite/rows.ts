@@ -1,9 +1,8 @@
 /**
- * The rows of a SQLite file, read and changed in transactions.
+ * The rows of a SQLite file, read and changed in transactions; the write-ahead log is synced beside the thread,
+ * and allocated ahead.
  *
- * Syncs SQLite's write-ahead log beside the thread, and allocates it ahead.
- *
- * SQLite itself syncs in the thread that commits, which does nothing else meanwhile: a fifth of a
+ * SQLite itself syncs in the thread that commits, which waits for that: a fifth of a
  * millisecond on a fast disk, some milliseconds on a slow one. With `synchronous=NORMAL` it leaves
  * that sync out, and keeps all else that protects a file from a crash: a commit is whole or absent,
  * and the log is synced before it is checkpointed. What is left to do is to sync the log after a

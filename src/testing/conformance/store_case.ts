@@ -1,7 +1,5 @@
 /**
- * A case of the store conformance suite.
- *
- * The store conformance suite: what another process does with a store.
+ * A case of the store conformance suite, and its cases in which another process uses the store.
  *
  * @module
  */

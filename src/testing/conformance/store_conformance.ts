@@ -1,7 +1,6 @@
 /**
- * What every store must do.
- *
- * The store conformance suite: checks, commits side by side, several who have the same place open, and locks.
+ * What every store must do: also checks, commits side by side, several who have the same place open, and
+ * locks.
  *
  * Over 300 lines because checks are cases without a file of their own.
  *

@@ -1,14 +1,13 @@
 /**
- * What clients ask a person for, and what they get for the answer: device codes and authorization codes.
+ * What clients ask a person for, and what they get for the answer: device codes, authorization codes, and
+ * tokens as the Matrix Authentication Service gives them, and as Synapse asks it about them.
+ *
+ * A refresh token works once. The last one that was used works again as long as neither of the tokens that it
+ * was answered with has been used: that answer may have been lost. So it is in the Matrix Authentication
+ * Service (`crates/handlers/src/oauth2/token.rs`, read at commit 682b8d26).
  *
  * @see {@link https://www.rfc-editor.org/rfc/rfc8628 | RFC 8628}
  * @see {@link https://www.rfc-editor.org/rfc/rfc7636 | RFC 7636}
- *
- * Tokens as the Matrix Authentication Service gives them, and as Synapse asks it about them.
- *
- * A refresh token works once. The last one that was used works again as long as neither of the tokens that
- * it was answered with has been used: that answer may have been lost. So it is in the Matrix Authentication
- * Service (`crates/handlers/src/oauth2/token.rs`, read at commit 682b8d26).
  *
  * Over 300 lines because what is asked for and the tokens for it are one story.
  *

@@ -1,10 +1,9 @@
 /**
- * The authorization server: clients, logins and tokens.
+ * The authorization server of the in-process homeserver: its clients, logins and tokens, what its endpoints
+ * do, and the person at the browser.
  *
- * The authorization server of the in-process homeserver: what its endpoints do, and the person at the browser.
- *
- * It answers as the Matrix Authentication Service does, as of its sources at commit 682b8d26. It differs where
- * the README of `src/testing/` says so.
+ * It answers as the Matrix Authentication Service does, as of its sources at commit 682b8d26. It differs
+ * where the README of `src/testing/` says so.
  *
  * @see {@link https://www.rfc-editor.org/rfc/rfc6749 | RFC 6749}
  *

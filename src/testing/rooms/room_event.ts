@@ -1,12 +1,9 @@
 /**
- * Events as the in-process homeserver keeps them: which points at which, and how to walk through them.
+ * Events as the in-process homeserver keeps them: which points at which, and how to walk through them; and what
+ * clients can see of the version of a room: what a redaction leaves, and who may do what.
  *
  * @see
  * {@link https://spec.matrix.org/v1.19/client-server-api/#forwards-compatibility-with-older-relations | Relationships}
- *
- * The differences between room versions that clients can see, what a redaction leaves in each, and who may do what
- * in a room.
- *
  * @see {@link https://spec.matrix.org/v1.19/rooms/ | Room versions}
  * @see {@link https://spec.matrix.org/v1.19/rooms/v11/#redactions | Redactions}
  *

@@ -1,13 +1,10 @@
 /**
- * Accounts: registration, login, refreshing tokens, password, deactivation.
+ * Accounts: registration, login, refreshing tokens, password, deactivation, email addresses and phone numbers. No
+ * account has any of the last two: as a Synapse by default, the homeserver can't send messages to them.
  *
  * @see
  * {@link https://spec.matrix.org/v1.19/client-server-api/#account-registration-and-management | Accounts}
  * @see {@link https://spec.matrix.org/v1.19/client-server-api/#login | Login}
- *
- * Email addresses and phone numbers of accounts. Nobody has one: the homeserver sends no messages, as a Synapse that is
- * not set up to. A file of its own because no account has any.
- *
  * @see
  * {@link https://spec.matrix.org/v1.19/client-server-api/#adding-account-administrative-contact-information | Contact information}
  *

@@ -1,10 +1,7 @@
 /**
- * Profiles and presence.
+ * Profiles, presence, account data, tags and filters.
  *
  * @see {@link https://spec.matrix.org/v1.19/client-server-api/#profiles | Profiles}
- *
- * Account data, tags and filters.
- *
  * @see {@link https://spec.matrix.org/v1.19/client-server-api/#client-config | Client config}
  *
  * Over 300 lines because it is a list of routes.

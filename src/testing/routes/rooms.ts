@@ -1,14 +1,12 @@
 /**
- * Reading rooms: state, members and single events, and what the directory, summaries and spaces say of them.
- *
- * @see
- * {@link https://spec.matrix.org/v1.19/client-server-api/#getting-events-for-a-room | Getting events for a room}
- * @see {@link https://spec.matrix.org/v1.19/client-server-api/#spaces | Spaces}
- *
- * Making rooms, and replacing them by others.
+ * Making rooms, replacing them by others, and reading them: state, members and single events, and what the
+ * directory, summaries and spaces say of them.
  *
  * @see
  * {@link https://spec.matrix.org/v1.19/client-server-api/#post_matrixclientv3createroom | POST /createRoom}
+ * @see
+ * {@link https://spec.matrix.org/v1.19/client-server-api/#getting-events-for-a-room | Getting events for a room}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#spaces | Spaces}
  *
  * Over 300 lines because it is a list of routes.
  *

@@ -1,11 +1,8 @@
 /**
- * The routing table, and what the homeserver says of itself.
+ * The routing table, what the homeserver says of itself, and the endpoints of its authorization server.
  *
  * @see {@link https://spec.matrix.org/v1.19/client-server-api/#api-versions | API versions}
  * @see {@link https://spec.matrix.org/v1.19/application-service-api/#pinging | Pinging}
- *
- * The endpoints of the authorization server. A file of its own because they are another protocol's.
- *
  * @see {@link https://spec.matrix.org/v1.19/client-server-api/#oauth-20-api | OAuth 2.0 API}
  *
  * @module

@@ -1,11 +1,8 @@
 /**
- * Making rooms.
+ * Making rooms, and replacing one by one of another version.
  *
  * @see
  * {@link https://spec.matrix.org/v1.19/client-server-api/#post_matrixclientv3createroom | POST /createRoom}
- *
- * Replacing a room by one of another version.
- *
  * @see {@link https://spec.matrix.org/v1.19/client-server-api/#room-upgrades | Room upgrades}
  *
  * Over 300 lines because an upgrade makes a room of what the old one was.

@@ -1,7 +1,6 @@
 /**
- * Checks events, and adds them to rooms.
- *
- * Changes of membership as clients ask for them: joins, invites, knocks, leaves, kicks, bans.
+ * Checks events, and adds them to rooms; also changes of membership as clients ask for them: joins, invites,
+ * knocks, leaves, kicks, bans.
  *
  * Over 300 lines because a change of membership is an event that is sent.
  *

@@ -1,13 +1,9 @@
 /**
- * Everything that the in-process homeserver remembers.
- *
- * Uploaded media.
- *
- * Over 300 lines because it is a list of what is remembered.
- *
- * Presence.
+ * Everything that the in-process homeserver remembers, uploaded media and presence too.
  *
  * @see {@link https://spec.matrix.org/v1.19/client-server-api/#presence | Presence}
+ *
+ * Over 300 lines because it is a list of what is remembered.
  *
  * @module
  */

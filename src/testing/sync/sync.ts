@@ -1,11 +1,8 @@
 /**
- * `GET /sync`.
+ * `GET /sync`, and the requests for sliding sync, in the spelling that Synapse has, and in the one that was
+ * merged into the proposals.
  *
  * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv3sync | GET /sync}
- *
- * The requests for sliding sync, in the spelling that Synapse has, and in the one that was merged into the
- * proposals.
- *
  * @see {@link https://github.com/matrix-org/matrix-spec-proposals/pull/4186 | Proposal 4186}
  *
  * @module

@@ -1,10 +1,8 @@
 /**
- * One sync request, as all parts of its response see it, and the tokens of sync and of pagination.
+ * One sync request, as all parts of its response see it; the tokens of sync and of pagination; and whose
+ * devices a client must look at again, in a sync response and from `GET /keys/changes`.
  *
- * Whose devices a client must look at again, in a sync response and from `GET /keys/changes`.
- *
- * @see
- * {@link https://spec.matrix.org/v1.19/client-server-api/#extensions-to-sync-1 | Extensions to /sync}
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#extensions-to-sync-1 | Extensions to /sync}
  *
  * @module
  */

@@ -1,14 +1,12 @@
 /**
- * Sends notifications to the addresses that pushers name, as Synapse does.
+ * Decides whether an event notifies a user, counts those that have since they read, and sends notifications
+ * to the addresses that pushers name, as Synapse does.
  *
- * Each pusher sends one after the other, from the event on that was the latest when it was set. What
- * has been read by then is not sent. Where sending fails, it waits, longer each time, and goes on with
- * the same event; after a day it leaves that out.
+ * Each pusher sends one after the other, from the event on that was the latest when it was set. What has been
+ * read by then is not sent. Where sending fails, it waits, longer each time, and goes on with the same event;
+ * after a day it leaves that out.
  *
  * @see {@link https://spec.matrix.org/v1.19/push-gateway-api/ | Push gateway API}
- *
- * Decides whether an event notifies a user, and counts those that have since they read.
- *
  * @see {@link https://spec.matrix.org/v1.19/client-server-api/#push-rules | Push rules}
  *
  * Over 300 lines because who is notified and by which pusher are one question.

@@ -1,7 +1,5 @@
 /**
- * A user of the in-process homeserver, with devices, account data and settings.
- *
- * Backups of room keys.
+ * A user of the in-process homeserver, with devices, account data, settings and backups of room keys.
  *
  * @see
  * {@link https://spec.matrix.org/v1.19/client-server-api/#server-side-key-backups | Server-side key backups}

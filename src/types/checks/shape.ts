@@ -1,13 +1,11 @@
 /**
- * The language in which it is written down what a content must be: a shape, and the shapes of plain
- * values.
+ * The language in which it is written down what a content must be: a shape, the shapes of plain values, and
+ * those of objects, lists and maps.
  *
- * What may be absent is taken away if it does not fit: an optional member, an item of a list, an
- * entry of a map. What must be there makes the whole around it not fit. `null` in place of an
- * optional member or of an entry counts as its absence, and so does an empty string in place of one
- * that is something else (`avatar_url`, as Dendrite writes it for users without one).
- *
- * Shapes of objects, lists and maps: where what may be absent is taken away if it does not fit.
+ * What may be absent is taken away if it does not fit: an optional member, an item of a list, an entry of a
+ * map. What must be there makes the whole around it not fit. `null` in place of an optional member or of an
+ * entry counts as its absence, and so does an empty string in place of one that is something else
+ * (`avatar_url`, as Dendrite writes it for users without one).
  *
  * Over 300 lines because it is one language, and each word of it a few lines.
  *

@@ -1,14 +1,11 @@
 /**
- * Contents of messages, and how events relate to one another.
+ * Contents of messages, how events relate to one another, and contents of the events that set up and end
+ * calls.
  *
  * Contents are type aliases, and not interfaces, so that each is also a `JsonObject`.
  *
- * @see {@link https://spec.matrix.org/v1.19/client-server-api/#forming-relationships-between-events | Relationships}
- *
- * Contents of the events that set up and end calls.
- *
- * Contents are type aliases, and not interfaces, so that each is also a `JsonObject`.
- *
+ * @see
+ * {@link https://spec.matrix.org/v1.19/client-server-api/#forming-relationships-between-events | Relationships}
  * @see {@link https://spec.matrix.org/v1.19/client-server-api/#voice-over-ip | Voice over IP}
  *
  * Over 300 lines because it is a list of types, each with its comment.

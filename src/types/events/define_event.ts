@@ -1,7 +1,6 @@
 /**
- * Types of event that an application defines, with a schema that checks their contents.
- *
- * Checks the content of an event before it is given to code that relies on its type.
+ * Types of event that an application defines, with a schema that checks their contents before code that
+ * relies on a type gets them.
  *
  * Over 300 lines because a definition and the check by it are one thing.
  *
