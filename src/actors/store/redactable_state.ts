@@ -9,8 +9,8 @@ import type { StoredState } from "../../store/device/mod.ts";
 import type { StoreMutation } from "../../store/base/mod.ts";
 import type { MessageEvent } from "../../types/events/event.ts";
 import type { EventID, RoomID } from "../../types/ids.ts";
-import type { PrunedRooms, RoomChange, StatePiece, StateQuery, StateRead } from "./store_protocol.ts";
-import type { RoomState } from "./room_state.ts";
+import type { PrunedRooms, RoomChange, StateQuery, StateRead } from "./store_protocol.ts";
+import { nameOf, type RoomState } from "./room_state.ts";
 import { redactedId, redactedState, versionOf } from "./redaction.ts";
 
 /** How many IDs are remembered: some 10 MB. */
@@ -183,11 +183,6 @@ const CREATE = nameOf({ type: "m.room.create", state_key: "" });
 /** Returns whether a response changes the state of a room. */
 export function changesState({ state, gone, redactions }: RoomChange): boolean {
   return state.length > 0 || gone !== undefined || redactions !== undefined;
-}
-
-/** Names a piece of state. */
-function nameOf({ type, state_key }: StatePiece): string {
-  return JSON.stringify([type, state_key]);
 }
 
 interface Overtaken {

@@ -58,6 +58,11 @@ const MIN_PACK = 4;
 /** Of more, too: all of a pack is read for one piece of state. */
 const MAX_PACK = 256;
 
+/** Names a piece of state. */
+export function nameOf({ type, state_key }: StatePiece): string {
+  return JSON.stringify([type, state_key]);
+}
+
 /**
  * Stores the state of a room in packs, and what changes later, piece by piece, in records: there a
  * piece is newer than in a pack.
@@ -129,7 +134,6 @@ export class StoredRoomState implements RoomState {
     redacted: ReadonlySet<EventID | undefined> = new Set(),
   ): Promise<void> {
     const { keys } = this.#writer;
-    const nameOf = ({ type, state_key }: StatePiece) => JSON.stringify([type, state_key]);
     const gone = new Set(pieces.map(nameOf));
     for (const { type, state_key } of pieces) {
       mutations.push({ type: "delete", key: keys.state(roomId, type, state_key) });
