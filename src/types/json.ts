@@ -12,6 +12,11 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** Returns whether `value` is a list. `Array.isArray()` does not tell a read-only list from an object. */
+export function isList(value: unknown): value is readonly unknown[] {
+  return Array.isArray(value);
+}
+
 /**
  * Far more than events need, and far less than what overflows the stack of code that copies, stores
  * or compares it: that begins at some 3,000.

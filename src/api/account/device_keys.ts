@@ -28,6 +28,7 @@ import type {
 } from "../../types/api/device_keys.ts";
 import type { DeviceID, SyncToken, UserID } from "../../types/ids.ts";
 import { checkIdentifier } from "../../types/identifiers.ts";
+import { isList } from "../../types/json.ts";
 import { authenticated, type AuthenticationOptions } from "./uia.ts";
 
 const upload = endpoint(
@@ -306,8 +307,4 @@ export function deviceKeysAPI(session: Session): DeviceKeysAPI {
     uploadSignatures: async (signatures, options) =>
       await http[CALL](uploadSignatures, { path: {}, body: signatures }, options),
   };
-}
-
-function isList(deviceKeys: readonly UserID[] | DevicesToQuery): deviceKeys is readonly UserID[] {
-  return Array.isArray(deviceKeys);
 }

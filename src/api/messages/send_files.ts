@@ -24,7 +24,7 @@ import type { Mentions, RelatesTo, RoomMessageContent } from "../../types/conten
 import { MessageType, RelationType } from "../../types/enums.ts";
 import { checkIdentifier } from "../../types/identifiers.ts";
 import type { ContentURI, EventID, RoomID, UserID } from "../../types/ids.ts";
-import type { JsonObject } from "../../types/json.ts";
+import { isList, type JsonObject } from "../../types/json.ts";
 import { calledAs, identified, isToldByContent, type MediaData, type OnProgress } from "../http/mod.ts";
 import { checkAttachment, discard, type FilePlacing, placeFiles } from "./media_attachment.ts";
 import { checkSendOptions, type SendOptions } from "./messages.ts";
@@ -328,10 +328,6 @@ function mentionsOf(mentions: Mentions | readonly string[]): Mentions {
     ...(users.length > 0 && { user_ids: users as UserID[] }),
     ...(users.length < mentions.length && { room: true }),
   };
-}
-
-function isList(mentions: Mentions | readonly string[]): mentions is readonly string[] {
-  return Array.isArray(mentions);
 }
 
 /** The part of a content that has its text as HTML; empty: there is none. */
