@@ -8,7 +8,7 @@
 import { CALL, checkInteger, endpoint, fields, type RequestOptions, type Session } from "../http/mod.ts";
 import type { PresenceState } from "../../types/enums.ts";
 import type { Filter, SyncResponse } from "../../types/events/sync_response.ts";
-import type { FilterID, RoomID, SyncToken } from "../../types/ids.ts";
+import type { FilterID, SyncToken } from "../../types/ids.ts";
 import { isJsonObject } from "../../types/json.ts";
 
 const sync = endpoint(
@@ -123,8 +123,7 @@ export function syncAPI({ http }: Session): SyncAPI {
 /** Gives the state after timelines the name that it has in the specification. */
 function nameStateAfter({ rooms }: SyncResponse): void {
   for (const section of [rooms?.join, rooms?.leave]) {
-    for (const roomId of Object.keys(section ?? {})) {
-      const room: unknown = section?.[roomId as RoomID];
+    for (const room of Object.values(section ?? {})) {
       if (!isJsonObject(room)) continue;
       const state = room[UNSTABLE.state];
       if (state !== undefined) room.state_after ??= state;
