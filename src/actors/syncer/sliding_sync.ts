@@ -37,6 +37,7 @@ import { NOTHING, syncBackoff, UnsupportedSyncError } from "./sync_failure.ts";
 import { type SyncWay, type SyncWindow, WINDOW } from "./window.ts";
 import {
   askedFrom,
+  type ClassicAnswer,
   classicAnswer,
   classicToken,
   requestToken,
@@ -96,7 +97,8 @@ export class SlidingSync {
 
   /** Asks what is new since a place, which either sync has written. */
   async sync(options: SyncOptions): Promise<WindowedResponse> {
-    const [{ since }, { store }] = [options, this.#options];
+    const { since } = options;
+    const { store } = this.#options;
     // Before anything is taken in that the Store has not committed yet.
     this.#memberships ??= new Map(
       (await store.rooms()).map(({ roomId, membership }) => [roomId, membership]),
@@ -108,7 +110,7 @@ export class SlidingSync {
       this.#keptEnd = response.next_batch;
       return Object.assign(response, { [WINDOW]: { ...window, hasMore: true, isKept: true as const } });
     }
-    // What is behind it is waited for only once it is known that there is nothing yet.
+    // After what was kept, the first request does not wait for news: the server may have some already.
     const response = await this.#read(since === this.#keptEnd ? { ...options, timeout: 0 } : options);
     this.#keptEnd = undefined;
     return response;
@@ -210,8 +212,9 @@ export class SlidingSync {
     this.#hasAsked = true;
     const { isToken } = spelling;
     const known = { own: session.mxid, from, messages: MESSAGES, isToken, minute, memberships: before };
-    const { response, window, memberships } = classicAnswer(answer, known);
-    if (window.isGrowing) await this.#reconcile(response, memberships, signal);
+    const classic = classicAnswer(answer, known);
+    const { response, window, memberships } = classic;
+    if (window.isGrowing) await this.#reconcile(classic, signal);
     Object.assign(response, await this.#countKeys(answer, signal));
     // An answer without a new position is given again as it is.
     if (response.next_batch !== since) {
@@ -227,13 +230,11 @@ export class SlidingSync {
 
   /** Once all rooms have been shown, adds those that the user has left by themselves: no connection shows them. */
   async #reconcile(
-    response: SyncResponse,
-    shown: ReadonlyMap<string, string>,
+    { response, place, memberships }: ClassicAnswer,
     signal: AbortSignal | undefined,
   ): Promise<void> {
-    for (const roomId of shown.keys()) this.#seen.add(roomId);
-    const place = slidingPlace(response.next_batch);
-    if (place === undefined || place.shown !== undefined) return;
+    for (const roomId of memberships.keys()) this.#seen.add(roomId);
+    if (place.shown !== undefined) return;
     const missing = [...this.#memberships ?? []].filter(([roomId, membership]) =>
       membership === "join" && !this.#seen.has(roomId)
     );
