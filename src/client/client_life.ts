@@ -266,9 +266,10 @@ export class ClientLife implements QuarantineActors, TaskActors {
     const { core } = this;
     const { dispatcher, own, housekeeping } = core;
     if (start !== this.#starts) return;
-    const ended = () => dispatcher.noted().then(() => Promise.all([own?.quiet(), housekeeping.tidied()]));
-    // The handler that started is one of those to wait for.
-    const isEnded = !isInside([dispatcher]) && await this.#inTime(ended());
+    // A handler that has started the client is one of those to wait for: nothing waits inside it.
+    const isEnded = !isInside([dispatcher]) && await this.#inTime(
+      dispatcher.noted().then(() => Promise.all([own?.quiet(), housekeeping.tidied()])),
+    );
     const { holding } = this.#client;
     if (start !== this.#starts || holding.mode !== "kept") return;
     if (isEnded) return await this.#handBack(core);
