@@ -43,11 +43,10 @@ const NARROW = "n";
 
 /** Writes a place as a token. */
 function slidingToken(place: SlidingPlace): SyncToken {
-  const { pos = "", toDevice = "", shown = "", base = "", isFirst, isBehind, isToken, isNarrow, minute } =
-    place;
-  const flags = [isFirst && FIRST, isBehind && BEHIND, isToken && TOKEN, isNarrow && NARROW].map((flag) =>
-    flag || ""
-  ).join("");
+  const { pos = "", toDevice = "", shown = "", base = "", minute } = place;
+  const { isFirst, isBehind, isToken, isNarrow } = place;
+  const said = [isFirst && FIRST, isBehind && BEHIND, isToken && TOKEN, isNarrow && NARROW];
+  const flags = said.filter((flag) => flag).join("");
   const parts = [pos, toDevice, shown, base, flags, ...(minute === undefined ? [] : [minute])];
   return `${SLIDING}${parts.map(encodeURIComponent).join(":")}` as SyncToken;
 }
