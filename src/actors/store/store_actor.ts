@@ -300,11 +300,15 @@ export class StoreHandlers implements AsyncDisposable {
   }
 
   /** What the user was to the rooms that are known, before what a crash has cut off. */
-  async handledMemberships(): Promise<Map<RoomID, Membership>> {
-    const cutOff = await this.#position.cutOff();
-    const rooms = await this.#rooms.rooms();
-    const before = rooms.map(({ roomId, membership }) => [roomId, cutOff.get(roomId) ?? membership] as const);
-    return new Map(before.filter(([roomId]) => cutOff.get(roomId) !== null));
+  handledMemberships(): Turn<Map<RoomID, Membership>> {
+    return this.#after(async () => {
+      const cutOff = await this.#position.cutOff();
+      const rooms = await this.#rooms.rooms();
+      return new Map(
+        rooms.filter(({ roomId }) => cutOff.get(roomId) !== null)
+          .map(({ roomId, membership }) => [roomId, cutOff.get(roomId) ?? membership]),
+      );
+    });
   }
 
   /**

@@ -154,6 +154,17 @@ Deno.test("A read of state or the position during a commit is answered after it"
   }
 });
 
+Deno.test("What the user was to rooms is said after a commit that changes it", async () => {
+  await using here = await stage();
+  const left = here.commit(sync("t1", room({ membership: "leave" })));
+  const asked = here.noted("asked", here.store.handledMemberships());
+  await here.settle();
+  assertEquals(here.answered, []);
+  here.kv.letGo();
+  await left;
+  assertEquals(await asked, new Map([[ROOM, "leave"]]));
+});
+
 Deno.test("Changes that are deferred during a commit can be read immediately, and go with the next commit", async () => {
   await using here = await stage();
   const read = () => here.store.readRecords([["kept", "a"], ["kept", "b"]]);
