@@ -22,7 +22,7 @@ import { type Command, usageOf } from "../commands/commands.ts";
 import type { Kit } from "../kit.ts";
 import { checkQueries, fullQuery, type Query, type Run, type Scene, type Update } from "../run/mod.ts";
 import { EVENT_HINTS } from "./context_hints.ts";
-import { mediaOf, memberOf, type MessageMedia, type Reaction, reactionOf } from "../text/mod.ts";
+import { mediaOf, type MessageMedia, type Reaction, reactionOf } from "../text/mod.ts";
 import { CALL, COMMAND, type Found, mentionedIn, SAY_FAILED } from "./event_parts.ts";
 import { RoomContext } from "./room_context.ts";
 import type { WriteOptions } from "./writing.ts";
@@ -382,14 +382,10 @@ export class EventContext<E extends MatrixEvent = MatrixEvent, Arguments = unkno
 
   /** Asks the homeserver whether the bot is in the room: it may have been thrown out, which no sync has told yet. */
   async #isIn(): Promise<boolean> {
-    const path = { roomId: this.roomId, userId: this.client.mxid };
+    const options = { stateKey: this.client.mxid, retry: false, requestTimeout: 5_000 } as const; // the user waits
     try {
-      const member = await this.client.request(
-        "GET",
-        "/_matrix/client/v3/rooms/{roomId}/state/m.room.member/{userId}",
-        { path, retry: false, requestTimeout: 5_000 }, // the user waits for a word
-      );
-      return memberOf(member, "membership") === "join";
+      const { membership } = await this.client.getStateEvent(this.roomId, "m.room.member", options);
+      return membership === "join";
     } catch (error) {
       return !(error instanceof MatrixRequestError && (error.status === 403 || error.status === 404));
     }
