@@ -278,9 +278,9 @@ export class Updates {
       if (isTaken) return;
       const begun = { start: keptOf(update), owner: update.sender, command: found?.command.name ?? "" };
       const heard = update;
-      await this.#kit.conversations.go(run, begun, async () => { // from here on it knows that the bot has left
-        const scene = heard.scene ?? this.#kit.once.sceneOf(run);
-        const seen = update = await withScene(this.#kit.client, { ...heard, scene });
+      const { client, conversations, once } = this.#kit;
+      await conversations.go(run, begun, async () => {
+        const seen = update = await withScene(client, { ...heard, scene: once.sceneOf(run) });
         begun.start = keptOf(seen);
         await this.#call(run, seen, found);
       });
