@@ -16,8 +16,14 @@ import {
 import { PaginationDirection, type RoomID, type RoomMessageContent, type UserID } from "../../types.ts";
 import { isCutOff } from "./run/mod.ts";
 import { memberOf } from "./text/mod.ts";
-import { isPassing, keyOf, type Reminders, type RemindersFilter, type Timers } from "./timers/timers.ts";
-import { checkOptions } from "../errors/known_names.ts";
+import {
+  isPassing,
+  keyOf,
+  readFilter,
+  type Reminders,
+  type RemindersFilter,
+  type Timers,
+} from "./timers/timers.ts";
 
 /** A text that is sent later. */
 export interface PendingText {
@@ -221,14 +227,13 @@ export class Later implements LaterAPI {
   }
 
   async list(filter: RemindersFilter = {}): Promise<PendingText[]> {
-    checkOptions(filter, { roomId: true, userId: true }, "list texts for later");
-    const { roomId, userId } = filter;
+    const isWanted = readFilter(filter, "list texts for later");
     const listed: PendingText[] = [];
     for await (const { key, state: { message } } of this.#client.sessions.list(LATER)) {
       if (message === undefined || message.isCancelled) continue;
       const { room, by, due, content } = message;
-      if ((roomId ?? room) !== room || (userId !== undefined && userId !== by)) continue;
-      listed.push({ id: String(key), due: new Date(due), roomId: room, by, text: content.body });
+      const pending = { id: String(key), due: new Date(due), roomId: room, by, text: content.body };
+      if (isWanted(pending)) listed.push(pending);
     }
     return listed.sort((one, other) => one.due.getTime() - other.due.getTime());
   }

@@ -130,14 +130,12 @@ export class Reminders implements RemindersAPI {
   }
 
   async list(filter: RemindersFilter = {}): Promise<PendingReminder[]> {
-    checkOptions(filter, { roomId: true, userId: true }, "list reminders");
-    const { roomId, userId } = filter;
+    const isWanted = readFilter(filter, "list reminders");
     const found: PendingReminder[] = [];
     for await (const { key, timer } of pendingTimers(this.#client)) {
       if (timer.kind !== "remind") continue;
       const pending = pendingOf(key, timer.reminder);
-      if (roomId !== undefined && pending.roomId !== roomId) continue;
-      if (userId === undefined || pending.by === userId) found.push(pending);
+      if (isWanted(pending)) found.push(pending);
     }
     return found;
   }
@@ -184,6 +182,23 @@ export class Reminders implements RemindersAPI {
   async releaseNow({ room, by }: Owner, key: string): Promise<void> {
     if (by !== undefined) await this.#client.sessions.update(OWNED, [room, by], without(key));
   }
+}
+
+/**
+ * Reads which reminders, or texts for later, are to be listed.
+ *
+ * @param action What can't be done with an option that there is not, as the error has it.
+ * @returns Says whether one is.
+ * @throws {ValueError} If there is no such option.
+ */
+export function readFilter(
+  filter: RemindersFilter,
+  action: string,
+): (pending: Pick<PendingReminder, "roomId" | "by">) => boolean {
+  checkOptions(filter, { roomId: true, userId: true }, action);
+  const { roomId, userId } = filter;
+  return (pending) =>
+    (roomId === undefined || pending.roomId === roomId) && (userId === undefined || pending.by === userId);
 }
 
 /** What applications see of a reminder. */

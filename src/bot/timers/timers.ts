@@ -36,6 +36,7 @@ export {
 export {
   pendingOf,
   type PendingReminder,
+  readFilter,
   Reminders,
   type RemindersAPI,
   type RemindersFilter,
