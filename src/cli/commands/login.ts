@@ -175,7 +175,7 @@ async function untilInterrupted(
 ): Promise<void> {
   const abort = new AbortController();
   const interrupt = () => {
-    if (abort.signal.aborted) process.exit(STATUS.CANCELLED); // a server that does not answer keeps the first from its end
+    if (abort.signal.aborted) process.exit(STATUS.CANCELLED); // the server may never answer what the first waits for
     terminal.note("Ending the login in good order; Ctrl-C again leaves at once");
     abort.abort(new CancelledError());
   };

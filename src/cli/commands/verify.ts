@@ -5,6 +5,7 @@
  */
 
 import process from "node:process";
+import { abortable } from "@std/async/abortable";
 import { type Client, isUserId } from "../../../mod.ts";
 import type { UserID, VerificationRequest } from "../../../types.ts";
 import { VerificationError } from "../../../errors.ts";
@@ -37,20 +38,17 @@ export async function run({ args, values, flags, terminal }: Input): Promise<voi
   const { client } = account;
   await followed(client);
   const method: Method = { ways: flags.has("qr") ? ["sas", "show-qr"] : ["sas"] };
-  const interrupted = Promise.withResolvers<never>();
-  let isInterrupted = false;
+  const ending = new AbortController();
   using _ = atEnding((status) => {
-    if (isInterrupted) process.exit(status); // a server that does not answer keeps the first from its end
-    isInterrupted = true;
+    if (ending.signal.aborted) process.exit(status); // the server may never answer what the first Ctrl-C waits for
     terminal.note("Ending the verification in good order; Ctrl-C again leaves at once");
-    interrupted.reject(new CancelledError(status));
+    ending.abort(new CancelledError(status));
   });
-  interrupted.promise.catch(() => undefined); // it may come while nothing waits for it
   const request = user === undefined
-    ? await Promise.race([incoming(client, method, terminal), interrupted.promise])
-    : await asked(client, { user, room: values.room }, method); // to the end: a request that was sent is cancelled
+    ? await abortable(incoming(client, method, terminal), ending.signal)
+    : await asked(client, { user, room: values.room }, method); // not cut off: what was sent has to be cancelled
   const compared = async () => {
-    if (isInterrupted) return await interrupted.promise;
+    ending.signal.throwIfAborted();
     if (user !== undefined) await accepted(request, user, method, terminal);
     await show(request, method, terminal);
     if (request.phase === "scanned") await confirmScan(request, terminal);
@@ -58,7 +56,7 @@ export async function run({ args, values, flags, terminal }: Input): Promise<voi
     return await request.done;
   };
   try {
-    const { userId, deviceId, isIdentityVerified } = await Promise.race([compared(), interrupted.promise]);
+    const { userId, deviceId, isIdentityVerified } = await abortable(compared(), ending.signal);
     terminal.note(`Verified: ${isIdentityVerified ? userId : `${userId}, device ${deviceId}`}`);
   } catch (error) {
     if (error instanceof CancelledError) await request.cancel().catch(() => undefined);
