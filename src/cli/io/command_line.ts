@@ -128,10 +128,9 @@ function parsed(
   try {
     return parseArgs({ args: [...args], options, allowPositionals: true, strict: true });
   } catch (error) {
-    const [, name = "an option"] =
-      /Option '(?:-\w, )?(--?[\w-]+)|Unknown option '(--?[\w-]+)/.exec(String(error)) ?? [];
     const unknown = /Unknown option '(--?[\w-]+)/.exec(String(error))?.[1];
     if (unknown === undefined) {
+      const name = /Option '(?:-\w, )?(--?[\w-]+)/.exec(String(error))?.[1] ?? "an option";
       throw new UsageError(`Cannot run it: ${name} has no value, or one that it does not take; ${mend}`);
     }
     const nearest = nearestName(unknown, [...Object.keys(options), "help"].map((option) => `--${option}`));
