@@ -23,9 +23,8 @@ export async function run({ args: [given = ""], terminal }: Input): Promise<numb
   using typed = new TypedLines(terminal);
   const talk = async () => {
     const roomId = isUserId(given) ? await directRoom(client, given) : await roomOf(client, given);
-    const { user_id: self } = await client.whoami();
     client.on("m.room.message", ({ room_id, sender, content }) => {
-      if (room_id === roomId && sender !== self) typed.print(`${sender}  ${indented(content.body)}`);
+      if (room_id === roomId && sender !== client.mxid) typed.print(`${sender}  ${indented(content.body)}`);
     });
     client.on("UNDECRYPTABLE", ({ event: { room_id, sender } }) => {
       if (room_id === roomId) typed.print(`${sender}  (a message that cannot be decrypted)`);
@@ -72,12 +71,11 @@ async function joined(
   { roomId, user }: { readonly roomId: RoomID; readonly user: UserID },
   terminal: Terminal,
 ): Promise<void> {
-  const isIn = async () => user in await client.getJoinedMembers(roomId);
   const comes = Promise.withResolvers<void>();
   client.on("JOIN", ({ room_id, sender }) => {
     if (room_id === roomId && sender === user) comes.resolve();
   });
-  if (await isIn()) return;
+  if (user in await client.getJoinedMembers(roomId)) return;
   terminal.note(`Waiting until ${user} joins. Ctrl-C ends it.`);
   await Promise.race([comes.promise, client.done]);
 }
