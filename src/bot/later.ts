@@ -238,7 +238,7 @@ export class Later implements LaterAPI {
     return listed.sort((one, other) => one.due.getTime() - other.due.getTime());
   }
 
-  /** Has what the homeserver would send in clear into a room that is encrypted by now taken back: the bot sends it. */
+  /** Has texts taken back from the homeserver whose room is encrypted by now: it would send them in clear. */
   async encrypted(room: RoomID, context: HandlerContext): Promise<void> {
     for await (const { key, state: { message } } of this.#client.sessions.list(LATER)) {
       if (message?.room === room && message.delayId !== null) this.#checkSoon(String(key), context);
@@ -247,7 +247,7 @@ export class Later implements LaterAPI {
     this.#timers.wake();
   }
 
-  /** Has it looked, from a commit on, whether the homeserver would send a message in clear. */
+  /** Adds a timer, in the commit of a handler, that takes a message back if its room is encrypted by now. */
   #checkSoon(id: string, context: HandlerContext, delay = 0): void {
     this.#timers.add(context, this.#client.api.clock.now() + delay, { kind: "later", id }, id);
   }

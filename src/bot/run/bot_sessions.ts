@@ -314,7 +314,7 @@ export class Once {
     return scene && { ...scene };
   }
 
-  /** Commits that before a run changes it. */
+  /** Commits what room and sender are called, before a run changes it. */
   async keepScene(run: Run, scene: Scene | undefined): Promise<void> {
     const { deliveryId } = run.context;
     if (scene === undefined || deliveryId === undefined || this.#scenes.has(deliveryId)) return;

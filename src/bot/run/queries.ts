@@ -1,10 +1,7 @@
 /**
- * Filter queries: short names for what a bot listens to, which type the event.
+ * Filter queries: short names for what a bot listens to, which type the event; and what other libraries call them.
  *
- * What other libraries, and habit, call queries, and what to write here.
- *
- * Over 300 lines because two thirds of it are tables, of queries and of what other libraries call
- * them.
+ * Over 300 lines because two thirds of it are tables.
  *
  * @module
  */

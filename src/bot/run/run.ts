@@ -186,7 +186,7 @@ export class Run {
     }
   }
 
-  /** Does a step that is none any more. */
+  /** Does what a function still does when its run has ended, and is no step any more. */
   async #lateStep<Result>(kind: string, work: (at: string) => Promise<Result>): Promise<Result> {
     if (this.end === "done") this.time.check();
     if (this.end !== "refused") this.#sayLate(kind); // of what is refused nothing counts

@@ -164,7 +164,7 @@ async function* storeFindings(
   }
 }
 
-/** What the library mends by a call, and the bot at its start. */
+/** What the bot mends when it starts; the advice of the library names the calls for that. */
 const MENDED_AT_START: ReadonlySet<CryptoFindingCode> = new Set([
   ...["device-missing", "device-unsigned", "identity-absent", "identity-unproven"] as const,
   ...["private-keys-missing", "private-keys-unpublished", "secret-storage-absent"] as const,
