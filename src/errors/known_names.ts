@@ -18,11 +18,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   ...{ markdown: "html", parse_mode: "html", parseMode: "html" },
   ...{ autojoin: "autoJoin", notice: "msgtype", alias: "aliasLocalpart" },
   ...{ deviceDisplayName: "deviceName", initialDeviceDisplayName: "deviceName" },
-  ...{
-    initial_device_display_name: "deviceName",
-    commandPrefix: "prefix",
-    room_alias_name: "aliasLocalpart",
-  },
+  ...{ initial_device_display_name: "deviceName", room_alias_name: "aliasLocalpart" },
   ...{ name: "fileName filename serverName", alt: "caption", method: "resizeMethod" },
   ...{ powerLevels: "powerLevelContentOverride", statusMessage: "status", search: "searchQuery" },
   ...{ initial_state: "initialState", room_version: "roomVersion", validate: "check" },
