@@ -118,7 +118,7 @@ interface KeptMessage extends LaterMessage {
   /** Counts it among the reminders of its user. */
   readonly counted: string;
   readonly isCancelled: boolean;
-  /** When it was sent if the homeserver has not begun its time again; undefined: it has. */
+  /** Its time before it was to begin again, which it may have at the homeserver still; undefined: it has not. */
   readonly before?: number | undefined;
 }
 
@@ -340,7 +340,7 @@ export class Later implements LaterAPI {
   }
 
   /** Whether the homeserver has sent a message. One that could not, at its time, does not try again. */
-  async #hasArrived(id: string, { room, delayId, due }: KeptMessage): Promise<boolean> {
+  async #hasArrived(id: string, { room, delayId, due, before = due }: KeptMessage): Promise<boolean> {
     if (delayId === null || await found(this.#client.cancelDelayedEvent(delayId))) return false;
     const senders = [this.#client.mxid as UserID]; // a bot that has started knows it
     const options = { limit: PAGE, filterJson: { senders, types: ["m.room.message"] } };
@@ -349,7 +349,7 @@ export class Later implements LaterAPI {
     for await (const { content, unsigned, origin_server_ts: sentAt } of events) {
       if (memberOf(content, MARK) === id || memberOf(unsigned, DELAY_ID) === delayId) return true;
       // A redaction takes the mark away: this may have been it.
-      if (memberOf(content, "msgtype") === undefined && sentAt >= due - GRACE) return true;
+      if (memberOf(content, "msgtype") === undefined && sentAt >= before - GRACE) return true;
       if (--left === 0) break;
     }
     return false;

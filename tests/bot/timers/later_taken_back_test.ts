@@ -198,3 +198,31 @@ Deno.test("What a homeserver that fails could not be given is not said, and coun
   await room.expect("Curtain");
   await room.expectNothing();
 });
+
+Deno.test("What the homeserver has said at its time, since that could not begin again, is not said again if redacted", async () => {
+  await using tester = trying((bot) => {
+    let id = "";
+    bot.command("later", async (c) => {
+      id = await c.later("10m", "Curtain");
+      await c.reply("Noted");
+    });
+    bot.command("restart", async () => void await bot.later.restart(id));
+  });
+  const { homeserver, mxid: user } = tester;
+  const room = await tester.room("alice");
+  await room.say("!later");
+  await room.expect("Noted");
+  await tester.pass(5 * MINUTE);
+  homeserver.faults.add({
+    ...{ kind: "status", status: 403, match: { method: "POST", path: "/delayed_events/", user }, times: 1 },
+    body: { errcode: "M_FORBIDDEN", error: "No" },
+  });
+  await room.say("!restart");
+  await room.expect("Sorry, that failed.");
+  await tester.pass(5 * MINUTE);
+  const said = () => homeserver.room(room.id).messages.filter(({ sender }) => sender === user);
+  const path = [room.id, "redact", `${said().at(-1)?.event_id}`, "1"].map(encodeURIComponent).join("/");
+  await tester.request("alice", "PUT", `/rooms/${path}`, {});
+  await tester.pass(6 * MINUTE);
+  assertEquals(said().map(({ content }) => content.body), ["Noted", "Sorry, that failed.", undefined]);
+});
