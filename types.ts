@@ -217,6 +217,7 @@ export type {
 export type { MegolmSessionRef, UserIDParts } from "./src/types/identifiers.ts";
 export type {
   ClientOptionHints,
+  ClientRoom,
   DispatchManualOptions,
   EventFor,
   InternalData,
@@ -262,6 +263,7 @@ export type {
   HistoryShareReport,
   ImportKeysOptions,
   KeyExportProgress,
+  KeyImportCounts,
   KeyImportProgress,
   KeyImportReport,
 } from "./src/encryption/encryption.ts";
@@ -296,21 +298,8 @@ export type { KeyFileData } from "./src/crypto/key_files/key_files.ts";
 export type { DecryptedEvent, Decryption } from "./src/crypto/megolm/mod.ts";
 export type { OwnDeviceKeys, SentRoomEvent } from "./src/crypto/engine/engine.ts";
 export type { ShareReport, WithheldDevice } from "./src/crypto/sharing/mod.ts";
-export type {
-  VerificationComparison,
-  VerificationCrypto,
-  VerificationEmoji,
-  VerificationOptions,
-  VerificationPeer,
-  VerificationRequest,
-  VerificationResult,
-  VerificationWayOptions,
-} from "./src/encryption/verification/verification.ts";
-export type {
-  VerificationCancellation,
-  VerificationPhase,
-  VerificationWay,
-} from "./src/crypto/verification/verification.ts";
+export type { VerificationCrypto, VerificationPeer } from "./src/encryption/verification/verification.ts";
+export type * from "./src/types/verification.ts";
 export type * from "./src/types/api/device_keys.ts";
 export type {
   EncryptionInfo,
@@ -415,6 +404,7 @@ export type {
   OtherEventTypes,
   ReceivedContent,
   RedactableEventOf,
+  RoomMessageEvent,
   UnspecifiedEventType,
 } from "./src/types/events/event_of.ts";
 export {

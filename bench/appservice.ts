@@ -10,94 +10,33 @@
  */
 
 import { MemoryStore, type Store } from "@greenroom/matrix";
-import { Appservice, createRegistration } from "@greenroom/matrix/appservice";
 import { KvStore } from "@greenroom/matrix/store/kv";
 import { SqliteStore } from "@greenroom/matrix/store/sqlite";
 import { contest } from "./appservice/contest.ts";
+import { act, madeAppservice, transact } from "./appservice/in_process.ts";
+import { memoryInUse } from "./support/process.ts";
 
-const registration = createRegistration({
-  id: "bench",
-  url: "http://bench.example",
-  serverName: "localhost",
-});
 const TRANSACTIONS = 2_000;
 const USERS = 10_000;
 /** How many events transactions have that are sent over loopback. */
 const SIZES = [1, 20];
 
-/** Answers whatever an application service asks. */
-const answering: typeof fetch = (input) => {
-  const { pathname } = new URL(input instanceof Request ? input.url : input);
-  const body = pathname.includes("/send/") ? { event_id: "$sent" } : { room_id: "!room:localhost" };
-  return Promise.resolve(Response.json(body));
-};
-
-function made(store: Store): Appservice {
-  return new Appservice({
-    registration,
-    serverName: "localhost",
-    baseUrl: "http://localhost",
-    fetch: answering,
-    store,
-    log: false,
-  });
-}
-
-let events = 0;
-
 /** Transactions a second. */
 async function speed(store: Store, perTransaction: number): Promise<number> {
-  await using appservice = made(store);
-  let handled = 0;
-  const all = Promise.withResolvers<void>();
-  appservice.on("m.room.message", () => {
-    if (++handled === TRANSACTIONS * perTransaction) all.resolve();
-  });
-  const done = appservice.start({ ping: false });
+  await using appservice = madeAppservice(store);
   const start = performance.now();
-  for (let id = 0; id < TRANSACTIONS; id++) {
-    const body = {
-      events: Array.from({ length: perTransaction }, () => ({
-        type: "m.room.message",
-        event_id: `$${++events}:localhost`,
-        room_id: `!room${events % 100}:localhost`,
-        sender: "@alice:localhost",
-        origin_server_ts: 1,
-        content: { msgtype: "m.text", body: "hello" },
-      })),
-    };
-    const response = await appservice.fetch(
-      new Request(`http://bench.example/_matrix/app/v1/transactions/${events}`, {
-        method: "PUT",
-        headers: { authorization: `Bearer ${registration.hs_token}` },
-        body: JSON.stringify(body),
-      }),
-    );
-    if (response.status !== 200) throw new Error(`Cannot measure: it answered ${response.status}`);
-  }
-  await all.promise;
-  const seconds = (performance.now() - start) / 1_000;
-  await appservice.stop();
-  await done;
-  return TRANSACTIONS / seconds;
+  await transact(appservice, { transactions: TRANSACTIONS, perTransaction });
+  return TRANSACTIONS * 1_000 / (performance.now() - start);
 }
 
 /** What users cost that have acted: kilobytes each, and microseconds for what each of them sends. */
 async function users(): Promise<{ readonly kilobytes: number; readonly microseconds: number }> {
-  await using appservice = made(new MemoryStore());
-  const { gc } = globalThis as { gc?: () => void };
-  if (gc === undefined) throw new Error("Cannot measure memory: run with --v8-flags=--expose-gc");
-  const heap = (): number => {
-    gc();
-    return Deno.memoryUsage().heapUsed;
-  };
-  const before = heap();
+  await using appservice = madeAppservice(new MemoryStore());
+  const before = memoryInUse().heap;
   const start = performance.now();
-  for (let user = 0; user < USERS; user++) {
-    await appservice.intent(`_bench_${user}`).sendText("!room:localhost", "hello");
-  }
+  await act(appservice, USERS);
   const microseconds = (performance.now() - start) * 1_000 / USERS;
-  const kilobytes = (heap() - before) / 1_000 / USERS;
+  const kilobytes = (memoryInUse().heap - before) / 1_000 / USERS;
   return { kilobytes, microseconds };
 }
 

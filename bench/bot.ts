@@ -11,6 +11,7 @@
 import { Client, defineSession, MemoryStore, type Store } from "@greenroom/matrix";
 import { Bot } from "@greenroom/matrix/bot";
 import { SqliteStore } from "@greenroom/matrix/store/sqlite";
+import { memoryInUse } from "./support/process.ts";
 import { median } from "./support/statistics.ts";
 
 const ME = "@bot:localhost";
@@ -144,12 +145,7 @@ async function asking(): Promise<number> {
 
 /** Bytes of the heap that a bot has for each command that it has heard, and answers or asks back. */
 async function memory(store: Store, what: "asks back" | "answers"): Promise<number> {
-  const { gc } = globalThis as { gc?: () => void };
-  if (gc === undefined) throw new Error("Cannot measure memory: run with --v8-flags=--expose-gc");
-  const used = () => {
-    gc();
-    return Deno.memoryUsage().heapUsed;
-  };
+  const used = () => memoryInUse().heap;
   const script = new Script(CONVERSATIONS, (index) => ({
     room: `!room${index % BATCH}:localhost`,
     sender: `@user${Math.floor(index / BATCH)}:localhost`,
@@ -199,7 +195,8 @@ for (let round = 0; round < ROUNDS; round++) {
 /** The middle of the ratios of two that were measured in turns, so that both had the same machine. */
 const ratio = (some: number[]) =>
   median(some.slice(1).map((took, index) => took / (times.bare[index + 1] ?? NaN)));
-const perMessage = (values: number[]) => median(values.slice(1)) / (BATCH * BATCHES) * 1_000; // the first warms up
+/** The first value warms up. */
+const perMessage = (values: number[]) => median(values.slice(1)) / (BATCH * BATCHES) * 1_000;
 const [plain, command, step] = [perMessage(times.bare), perMessage(times.kit), perMessage(times.asking)];
 console.log(`a bare handler that answers  ${plain.toFixed(0)} µs`);
 console.log(`a command of the kit         ${command.toFixed(0)} µs, ${ratio(times.kit).toFixed(2)} ×`);

@@ -2,23 +2,22 @@
  * How long the first start of a bot takes with an empty cache, over a link of 50 ms each way:
  * `deno run -A bench/first_start.ts [ROUNDS]`.
  *
- * A registry on loopback has the package as JSR would, and packages of npm. The bot is encrypted and stores in a
- * SQLite file; its start ends with its first sync, on a homeserver without delay. Compared are the sources, as they
- * are published, and the same code in chunks that Deno has bundled.
+ * A registry on loopback has the package as JSR would, and packages of npm. The bot is encrypted and stores
+ * in a SQLite file; its start ends with its first sync, on a homeserver without delay. What is published is
+ * compared with the sources.
  *
  * @module
  */
 
-import { relative } from "node:path";
 import { Homeserver } from "@greenroom/matrix/testing";
 import denoJson from "../deno.json" with { type: "json" };
-import { ROOT, run } from "../tools/process.ts";
+import { run } from "../tools/process.ts";
+import { others, published, sources } from "./first_start/packages.ts";
 import { type Package, SlowRegistry } from "./first_start/registry.ts";
 import { number, row } from "./support/markdown.ts";
 import { median } from "./support/statistics.ts";
 
 const EACH_WAY_MS = 50;
-const STD = ["async", "bytes", "encoding"];
 const VERSION = denoJson.version;
 
 const BOT = `
@@ -32,79 +31,6 @@ void bot.start();
 await bot.client.ready;
 Deno.exit();
 `;
-
-/** What stands in imports of what is published. */
-const published: Readonly<Record<string, string>> = {
-  ...denoJson.imports as Record<string, string>,
-  "@greenroom/vodozemac-wasm": `jsr:@greenroom/vodozemac-wasm@^${VERSION}`,
-};
-
-function withPublishedImports(text: string): string {
-  return text.replace(
-    /(\b(?:from|import)\s*\(?\s*")([^".][^"]*)"/g,
-    (whole, before: string, name: string) => {
-      const found = Object.entries(published).find(([key]) => name === key || name.startsWith(`${key}/`));
-      return found === undefined ? whole : `${before}${found[1]}${name.slice(found[0].length)}"`;
-    },
-  );
-}
-
-async function filesUnder(folder: string, paths: readonly string[]): Promise<Map<string, string>> {
-  const files = new Map<string, string>();
-  const add = async (path: string): Promise<void> => {
-    if ((await Deno.stat(path)).isDirectory) {
-      for await (const { name } of Deno.readDir(path)) await add(`${path}/${name}`);
-    } else if (/\.(?:ts|js|json)$/.test(path) && !path.endsWith(".d.ts")) {
-      files.set(relative(folder, path), withPublishedImports(await Deno.readTextFile(path)));
-    }
-  };
-  for (const path of paths) await add(`${folder}/${path}`);
-  return files;
-}
-
-/** What the package needs of JSR. */
-async function others(): Promise<Package[]> {
-  return await Promise.all(STD.map(async (name): Promise<Package> => {
-    const folder = `${ROOT}third_party/jsr/std-${name}`;
-    const config = JSON.parse(await Deno.readTextFile(`${folder}/deno.json`));
-    return { ...config, files: await filesUnder(folder, [""]) };
-  }));
-}
-
-async function sources(): Promise<Package[]> {
-  const files = await filesUnder(ROOT.replace(/\/$/, ""), ["mod.ts", "types.ts", "errors.ts", "src"]);
-  const folder = `${ROOT}vodozemac-wasm`;
-  const wasm = {
-    exports: { ".": "./mod.ts" },
-    files: await filesUnder(folder, ["mod.ts", "src", "vodozemac.json"]),
-  };
-  return [
-    { name: denoJson.name, version: VERSION, exports: denoJson.exports, files },
-    { name: "@greenroom/vodozemac-wasm", version: VERSION, ...wasm },
-    ...await others(),
-  ];
-}
-
-/** @param external The libraries that are no part of the chunks. */
-async function chunks(folder: string, external: readonly string[]): Promise<Package[]> {
-  const entries = Object.values(denoJson.exports);
-  const { code, output } = await run("deno", [
-    ...[
-      "bundle",
-      "--quiet",
-      "--platform=browser",
-      "--code-splitting",
-      "--no-lock",
-      ...external.flatMap((name) => [`--external=${name}`, `--external=${name}/*`]),
-    ],
-    ...[`--outdir=${folder}`, ...entries],
-  ]);
-  if (code !== 0) throw new Error(`Cannot bundle: ${output}`);
-  const exports = Object.fromEntries(
-    Object.entries(denoJson.exports).map(([name, path]) => [name, path.replace(/\.ts$/, ".js")]),
-  );
-  return [{ name: denoJson.name, version: VERSION, exports, files: await filesUnder(folder, [""]) }];
-}
 
 /** How long it takes, with the caches as they are. */
 async function start(folder: string, env: Record<string, string>): Promise<number> {
@@ -140,24 +66,16 @@ async function measure(name: string, packages: readonly Package[], rounds: numbe
   ]);
 }
 
-/** The libraries of npm that the package imports. */
-function libraries(): string[] {
-  const imports = Object.entries(denoJson.imports as Record<string, string>);
-  return imports.filter(([, at]) => at.startsWith("npm:")).map(([name]) => name);
-}
-
 if (import.meta.main) {
   const rounds = Number(Deno.args[0] ?? 3);
-  const folder = await Deno.makeTempDir({ prefix: "greenroom-chunks-" });
-  const kinds = {
-    sources: sources(),
-    chunks: chunks(`${folder}/own`, libraries()),
-    "chunks, with libraries": chunks(`${folder}/all`, []),
-  };
+  const folder = await Deno.makeTempDir({ prefix: "greenroom-packages-" });
+  // All is built before anything is measured: that would share the machine with it.
+  const kinds = { sources: await sources(), "as published": await published(`${folder}/published`) };
+  const rest = await others(`${folder}/others`);
   console.log(row(["What is published", "first, s", "next, s", "JSR files", "KiB", "npm requests", "KiB"]));
   console.log(row(["---", "---:", "---:", "---:", "---:", "---:", "---:"]));
-  for (const [name, packages] of Object.entries(kinds)) {
-    console.log(await measure(name, await packages, rounds));
+  for (const [name, own] of Object.entries(kinds)) {
+    console.log(await measure(name, [own, ...rest], rounds));
   }
   await Deno.remove(folder, { recursive: true });
 }

@@ -12,6 +12,7 @@
 import { Client, MemoryStore, type Store } from "@greenroom/matrix";
 import { SqliteStore } from "@greenroom/matrix/store/sqlite";
 import type { UserID } from "@greenroom/matrix/types";
+import { memoryInUse, processorTime } from "./support/process.ts";
 
 /** What polls for one account. */
 class Account {
@@ -69,19 +70,14 @@ function response(number: number): Response {
   });
 }
 
-/** The heap in use, and the memory of the process, in bytes. */
-function memory(): { readonly heap: number; readonly process: number } {
-  const { gc } = globalThis as { gc?: () => void };
-  if (gc === undefined) throw new Error("Cannot measure memory: run with --v8-flags=--expose-gc");
-  gc();
-  const { heapUsed: heap, rss: process } = Deno.memoryUsage();
-  return { heap, process };
-}
-
 /** Measures a fleet. */
-async function fleet(count: number, store: Store, encryption: boolean): Promise<Record<string, number>> {
-  const before = memory();
-  const start = performance.now();
+export async function fleet(
+  count: number,
+  store: Store,
+  encryption: boolean,
+): Promise<Record<string, number>> {
+  const before = memoryInUse();
+  const [start, cpu] = [performance.now(), processorTime()];
   const accounts = Array.from({ length: count }, () => new Account());
   let handled = 0;
   let all = Promise.withResolvers<void>();
@@ -100,10 +96,11 @@ async function fleet(count: number, store: Store, encryption: boolean): Promise<
   });
   const running = clients.map((client) => client.start());
   await all.promise;
-  const started = performance.now() - start;
-  const after = memory();
+  const [started, startedCpu] = [performance.now() - start, processorTime() - cpu];
+  const after = memoryInUse();
   const each = (name: "heap" | "process"): number => Math.round((after[name] - before[name]) / 1_000 / count);
   const times: number[] = [];
+  const answering = processorTime();
   for (let number = 1; number <= 3; number++) {
     [handled, all] = [0, Promise.withResolvers()];
     const sent = performance.now();
@@ -111,14 +108,17 @@ async function fleet(count: number, store: Store, encryption: boolean): Promise<
     await all.promise;
     times.push(performance.now() - sent);
   }
+  const answeredCpu = (processorTime() - answering) / times.length;
   const stopping = performance.now();
   await Promise.all(clients.map((client) => client.close()));
   await Promise.all(running);
   return {
     "started and first answer, ms": Math.round(started),
+    "started, CPU ms each": Number((startedCpu / count).toFixed(2)),
     "kB of heap each": each("heap"),
     "kB of memory each": each("process"),
     "a message to each, answered, ms": Math.round(times.toSorted((a, b) => a - b)[1] ?? NaN),
+    "answered, CPU µs each": Math.round(answeredCpu / count * 1_000),
     "closed, ms": Math.round(performance.now() - stopping),
   };
 }

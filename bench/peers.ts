@@ -18,7 +18,9 @@ import { measureEncryptedStarts } from "./peers/encrypted_start.ts";
 import { entrants as findEntrants } from "./peers/entrants.ts";
 import type { Measurements } from "./peers/goals.ts";
 import { measureGrowth } from "./peers/growth.ts";
+import { latencyTable } from "./peers/latency.ts";
 import { writeSpeedPage } from "./peers/speed_page.ts";
+import { PublishedPackage } from "./peers/published.ts";
 import { report } from "./peers/report.ts";
 import { playersOf, playRounds } from "./peers/rounds.ts";
 import { forIdle, forStart, measureIdle, measureStarts } from "./peers/start_and_idle.ts";
@@ -71,8 +73,9 @@ async function measure(stub: Stub): Promise<Measurements> {
   const standings = await playRounds({ stub, players, rounds: ROUNDS }, say);
   const encryption = await measureEngine();
   await using bundles = await StartBundles.make();
-  const starts = await measureStarts(stub, forStart(entrants.plain, bundles), STARTS);
-  const encryptedStarts = await measureEncryptedStarts(STARTS, bundles);
+  await using published = await PublishedPackage.make();
+  const starts = await measureStarts(stub, forStart(entrants.plain, [bundles, published]), STARTS);
+  const encryptedStarts = await measureEncryptedStarts(STARTS, [bundles, published]);
   say("measured: starts");
   const idle = await measureIdle(stub, forIdle(entrants.plain), CLIENTS);
   say("measured: idle clients");
@@ -90,6 +93,10 @@ async function measure(stub: Stub): Promise<Measurements> {
     rooms: ROOMS,
     bundles: await bundleTable({ own: OWN }),
     stores: await storeTable({ quick: QUICK }),
+    latency: {
+      plain: await latencyTable(stub, { plan: "paced", entrants: entrants.plain, quick: QUICK }),
+      encrypted: await latencyTable(stub, { plan: "pacedcrypt", entrants: entrants.encrypted, quick: QUICK }),
+    },
   };
 }
 

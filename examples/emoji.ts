@@ -12,7 +12,6 @@ export async function verify(alice: Client, bob: Client, roomId: RoomID): Promis
   if (alice.crypto === undefined || bob.mxid === "") return;
   const asked = accepted(bob);
   const asking = await alice.crypto.requestVerification({ userId: bob.mxid, roomId });
-  while (asking.phase === "requested") await asking.changed();
   await asking.startSas();
   const requests = [asking, await asked];
   const seen = await Promise.all(requests.map(emoji));

@@ -12,7 +12,7 @@
 import denoJson from "../deno.json" with { type: "json" };
 import { ROOT, run } from "./process.ts";
 import { findCycles } from "./structure/cycles.ts";
-import { pastDoors } from "./structure/doors.ts";
+import { namesPastDoors, pastDoors } from "./structure/doors.ts";
 import { checkFiles } from "./structure/files.ts";
 import { folderCycles } from "./structure/folder_cycles.ts";
 import { checkFolders } from "./structure/folders.ts";
@@ -20,6 +20,7 @@ import { importGraph } from "./structure/import_graph.ts";
 import { checkCryptoModules, checkKernel, checkLayers } from "./structure/layers.ts";
 import { lonelyExports } from "./structure/lonely_exports.ts";
 import { lonelyFiles } from "./structure/lonely_files.ts";
+import { namesOfAll } from "./structure/names.ts";
 import { checkPlatform } from "./structure/platform.ts";
 import { type Debts, grown, partOf, shrunk } from "./structure/ratchet.ts";
 import { checkSurface } from "./structure/surface.ts";
@@ -82,6 +83,7 @@ export async function checkStructure(): Promise<Violation[]> {
 function violationsOf(tree: Tree): Violation[] {
   const { files, edges, allowed } = tree;
   const sources = sourcesOf(files).map(({ path }) => path);
+  const names = namesOfAll(files);
   return [
     ...grown(allowed, countDebts(tree)),
     ...findCycles(edges),
@@ -89,7 +91,8 @@ function violationsOf(tree: Tree): Violation[] {
     ...checkKernel(edges),
     ...checkCryptoModules(edges),
     ...checkFiles(files),
-    ...lonelyExports(files, entries),
+    ...lonelyExports(names, entries),
+    ...namesPastDoors(names, entries),
     ...checkPlatform(files),
     ...checkSurface(files),
     ...checkFolders(files.filter(({ text }) => text !== "").map(({ path }) => path)),

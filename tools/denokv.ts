@@ -17,7 +17,8 @@ const VERSION = "0.14.0";
 const FOLDER = `${ROOT}.cache/denokv-${VERSION}`;
 const BINARY = `${FOLDER}/bin/denokv`;
 
-const START_ATTEMPTS = 600;
+/** Minutes on a busy machine; one that has ended is not waited for. */
+const START_ATTEMPTS = 6_000;
 const START_INTERVAL_MS = 50;
 const OUTPUT_TAIL_LINES = 40;
 

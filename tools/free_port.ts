@@ -4,8 +4,18 @@
  * @module
  */
 
+/** Below the ports of outgoing connections, one of which could take it before the program does. */
+const [FIRST, COUNT] = [20_000, 12_000];
+
 /** A port that nothing listens on. */
 export function freePort(): number {
-  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  return listener.addr.port;
+  for (;;) {
+    const port = FIRST + Math.floor(Math.random() * COUNT);
+    try {
+      Deno.listen({ hostname: "127.0.0.1", port }).close();
+      return port;
+    } catch (error) {
+      if (!(error instanceof Deno.errors.AddrInUse)) throw error;
+    }
+  }
 }

@@ -1,6 +1,6 @@
 /**
- * The house rules that a linter can check, for the product's own files (`mod.ts`, `types.ts` and
- * `src/`).
+ * The house rules that a linter can check: for the product's own files (`mod.ts`, `types.ts` and `src/`), and
+ * how wide the comments of all files are.
  *
  * @module
  */
@@ -10,6 +10,9 @@ const ROOT = new URL("../", import.meta.url).pathname;
 /** Files that may look at the clock, wait or draw random numbers by themselves, and why. */
 const AMBIENT_ALLOWED: Record<string, string> = {
   "src/base/clock.ts": "the clock that all others are given",
+  "src/base/platform/browser.ts": "what that clock waits with",
+  "src/base/platform/deno.ts": "what that clock waits with",
+  "src/base/platform/node.ts": "what that clock waits with",
 };
 
 /** Files that may print, and why. */
@@ -120,9 +123,36 @@ const noSpreadPush = productRule((context) => ({
   },
 }));
 
+/** How wide a line of a comment may be: as code, for which the formatter sees to that. */
+const MAX_COLUMNS = 110;
+
+/** What can't be broken: addresses, directives, and commands that readers copy. */
+const UNBREAKABLE = /https?:\/\/|deno-lint-ignore|deno run /;
+
+const commentWidth: Deno.lint.Rule = {
+  create: (context) => ({
+    Program() {
+      const { sourceCode } = context;
+      for (const { range } of sourceCode.getAllComments()) {
+        const start = sourceCode.text.lastIndexOf("\n", range[0]) + 1;
+        let [at, isSample] = [start, false];
+        for (const line of sourceCode.text.slice(start, range[1]).split("\n")) {
+          if (/^ *\* *```/.test(line)) isSample = !isSample;
+          const message = `A comment ends by column ${MAX_COLUMNS}, as code does: wrap it, or put it above`;
+          if (!isSample && [...line].length > MAX_COLUMNS && !UNBREAKABLE.test(line)) {
+            context.report({ range: [at, at + line.length], message });
+          }
+          at += line.length + 1;
+        }
+      }
+    },
+  }),
+};
+
 const plugin: Deno.lint.Plugin = {
   name: "greenroom",
   rules: {
+    "comment-width": commentWidth,
     "error-message": errorMessage,
     "no-ambient": noAmbient,
     "no-console": noConsole,

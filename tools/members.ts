@@ -1,11 +1,13 @@
 /**
  * Writes into a class's file the members that the class has from elsewhere: by an interface that it merges
- * with, or from the class that it extends. Compilers follow these; `deno doc`, and so the pages on JSR, do not.
+ * with, or from the class that it extends. Compilers follow these; `deno doc` and the pages on JSR do not.
  *
  * Members bring their documentation with them: `deno doc` shows none for a member without, and prints
  * `{@inheritDoc}` as it is. Editors take over what a base says only for a member without any.
  *
- * `deno task members` writes them anew, after the line {@linkcode MARK}; a test says when they are out of date.
+ * `deno task members` writes them anew, after the line {@linkcode MARK}; a test says if they are outdated.
+ *
+ * Over 300 lines because all of it reads and writes the same declarations.
  *
  * @module
  */
@@ -26,6 +28,11 @@ export interface MemberTarget {
   readonly heading?: string;
   /** What the interface beside it extends. Default: nothing. */
   readonly extends?: string;
+  /**
+   * Whether the class is a room: it shows what takes a room first, without that and by a shorter name, and
+   * `OPERATIONS` lists these. Default: false.
+   */
+  readonly isRoom?: boolean;
   /** Declarations whose members are shown, by their files. */
   readonly from: readonly (readonly [file: string, name: string, only?: string])[];
 }
@@ -48,6 +55,17 @@ export const MEMBER_TARGETS: readonly MemberTarget[] = [
       ["src/client/client_options.ts", "WakeAPI"],
       ["src/client/queue/queue.ts", "QueueAPI"],
       ["src/client/sessions_api.ts", "TasksAPI", "runTask"],
+    ],
+  },
+  {
+    file: "src/client/client_room.ts",
+    name: "ClientRoom",
+    heading: "The homeserver's operations on the room, as of {@linkcode Client}.",
+    isRoom: true,
+    from: [
+      ["src/api/api.ts", "ClientAPI"],
+      ["src/client/encrypting_api.ts", "EncryptingAPI"],
+      ["src/client/queue/queue.ts", "QueueAPI"],
     ],
   },
   {
@@ -114,6 +132,7 @@ export async function withMembers(target: MemberTarget): Promise<string> {
     for (const found of membersOf(sourceOf(file), name)) {
       const { text: key } = found.member.name as ts.Identifier;
       if (ownNames.has(key) || only !== undefined && key !== only) continue;
+      if (target.isRoom === true && (!takesRoom(found.member) || NOT_OF_ROOMS.has(key))) continue;
       const others = shown.get(key) ?? [];
       if (others.some(({ source }) => source !== found.source)) continue; // a nearer one hides it
       shown.set(key, [...others, found]);
@@ -134,13 +153,14 @@ export async function withMembers(target: MemberTarget): Promise<string> {
   }
   const imports = [...imported].toSorted(([one], [other]) => one < other ? -1 : 1)
     .map(([specifier, names]) => `import type { ${names.toSorted().join(", ")} } from "${specifier}";`);
-  const declared = members.map(({ member }) => declaration(member));
+  const declared = members.map(({ member }) => target.isRoom === true ? ofRoom(member) : declaration(member));
+  const table = target.isRoom === true ? tableOf([...shown.keys()]) : "";
   const parameters = typeParameters.map((each) => each.getText()).join(", ");
   const name = parameters === "" ? target.name : `${target.name}<${parameters}>`;
   const bases = target.extends === undefined ? "" : `extends ${target.extends} `;
   const { heading = `Members of {@linkcode ${target.from[0]?.[1]}}.` } = target;
   const head = `/** ${heading} */\nexport interface ${name} ${bases}{`;
-  const lines = [own, "", MARK, "", ...imports, "", head, declared.join("\n\n"), "}\n"];
+  const lines = [own, "", MARK, "", ...imports, table, "", head, declared.join("\n\n"), "}\n"];
   return await formatted(lines.join("\n"));
 }
 
@@ -165,7 +185,7 @@ function sourceOf(path: string): Source {
   return source;
 }
 
-/** The members of an interface or class that users reach, also of what it extends; overloads follow each other. */
+/** The members of an interface or class that users reach, also inherited; overloads follow each other. */
 function* membersOf(
   source: Source,
   name: string,
@@ -239,6 +259,36 @@ function declaration(member: Member): string {
     .reduce((left, [from, to, put]) => left.slice(0, from - start) + put + left.slice(to - start), full);
   // An example runs where it comes from.
   return `  ${text.trim().replaceAll(/^( +\* ```ts)$/gm, "$1 ignore")}`;
+}
+
+/** What rooms have by another operation, or do not need. */
+const NOT_OF_ROOMS: ReadonlySet<string> = new Set(["fillMemberEvent", "joinRoomById"]);
+
+function takesRoom(member: Member): boolean {
+  const [first] = (member as ts.MethodSignature).parameters ?? [];
+  return first !== undefined && /^roomId/.test(first.name.getText());
+}
+
+/** The name that an operation has in a room. */
+function nameInRoom(name: string): string {
+  const [first = "", ...rest] = name.replace(/Room(?!s)/, "").replace(/User$/, "");
+  return first.toLowerCase() + rest.join("");
+}
+
+/** The operation as a room has it. Its example is the client's, and stays there. */
+function ofRoom(member: Member): string {
+  const { text } = member.name as ts.Identifier;
+  const [doc = "", ...rest] = declaration(member).split(/(?<=\*\/\n)/);
+  const said = doc.replace(/\n +\* @param roomId(?:OrAlias)? [^]*?(?=\n +\* @|\n +\*\/)/, "")
+    .replace(/\n +\* @example[^]*?(?=\n +\*\/)/, "").replaceAll(/(?:\n +\*)+(?=\n +\*\/)/g, "");
+  return said + rest.join("").replace(text, nameInRoom(text)).replace(/\(\s*roomId\w*: [^,)]*,?\s*/, "(");
+}
+
+function tableOf(names: readonly string[]): string {
+  const entries = names.map((name) => nameInRoom(name) === name ? name : `${nameInRoom(name)}:${name}`);
+  const lines = entries.join(" ").match(/.{1,100}(?: |$)/g)?.map((line) => `  ${line.trim()}`) ?? [];
+  const doc = "/** What a room has of its client, by its name here, and there if it is another. */";
+  return `\n${doc}\nconst OPERATIONS = \`\n${lines.join("\n")}\n\`;`;
 }
 
 function typesIn(member: Member): Set<string> {

@@ -1,9 +1,10 @@
 /**
- * Builds the npm package, for Node, Bun and browsers: `deno task npm` makes `.cache/npm/`, and a `.tgz` of it.
+ * Builds the npm package, for Node, Bun and browsers:
+ * `deno task npm` makes `.cache/npm/`, and a `.tgz` of it.
  *
- * Deno bundles the code, once for each platform, with `src/base/platform/deno.ts` replaced; the entries share what
- * they have in common. TypeScript makes the declarations, a file for each source, so that a class is the same
- * whichever entry it is imported by. Libraries of the registry stay dependencies.
+ * Deno bundles the code, once for each platform, with `src/base/platform/deno.ts` replaced; the entries share
+ * what they have in common. TypeScript makes the declarations, a file for each source, so that a class is the
+ * same whichever entry it is imported by. Libraries of the registry stay dependencies.
  *
  * @module
  */
@@ -12,13 +13,13 @@ import * as esbuild from "esbuild";
 import ts from "typescript";
 import { dirname, join, relative } from "node:path/posix";
 import denoJson from "../deno.json" with { type: "json" };
+import { bundle, copySources, filesIn, js } from "./package/bundle.ts";
 import { keepScopes } from "./npm/scopes.ts";
 import { ROOT, run } from "./process.ts";
 
 /** Where the package is made. */
 export const OUTPUT = `${ROOT}.cache/npm`;
 const PLATFORMS = ["node", "browser"] as const;
-const SOURCES = ["mod.ts", "types.ts", "errors.ts", "src", "third_party", "vodozemac-wasm", "deno.json"];
 const PORT = "src/base/platform/mod.ts";
 /** What one platform has, by the end of the other's. */
 const ONLY: Readonly<Record<string, (typeof PLATFORMS)[number]>> = {
@@ -52,33 +53,14 @@ async function dependencies(code: readonly string[]): Promise<Record<string, str
   return Object.fromEntries(found);
 }
 
-/** A copy of the sources, so that nothing of the repository is changed. */
-async function copySources(to: string): Promise<void> {
-  const { code, output } = await run("cp", ["-r", ...SOURCES.map((each) => ROOT + each), to]);
-  if (code !== 0) throw new Error(`Cannot copy the sources: ${output}`);
-  for (const member of ["bench", "examples"]) await Deno.mkdir(join(to, member)); // members of the workspace
-  const config = { ...denoJson, workspace: ["./vodozemac-wasm"] };
-  await Deno.writeTextFile(join(to, "deno.json"), JSON.stringify(config));
-  await Deno.copyFile(`${ROOT}deno.lock`, join(to, "deno.lock"));
-}
-
 /** Bundles all entries for a platform. */
-async function bundle(platform: Platform, folder: string): Promise<string[]> {
+async function bundleFor(platform: Platform, folder: string): Promise<string[]> {
   const port = join(folder, PORT);
   const text = await Deno.readTextFile(`${ROOT}${PORT}`);
   await Deno.writeTextFile(port, text.replace('"./deno.ts"', `"./${platform}.ts"`));
   if (platform === "browser") await replaceForBrowsers(folder);
   const target = join(OUTPUT, platform);
-  const libraries = Object.entries(denoJson.imports as Record<string, string>)
-    .filter(([, at]) => at.startsWith("npm:")).flatMap((
-      [name],
-    ) => [`--external=${name}`, `--external=${name}/*`]);
-  const args = ["bundle", "--quiet", "--platform=browser", "--code-splitting", "--no-lock", ...libraries];
-  const { code, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: [...args, `--outdir=${target}`, ...entriesOf(platform).map(({ path }) => path)],
-    cwd: folder,
-  }).output();
-  if (code !== 0) throw new Error(`Cannot bundle for ${platform}: ${new TextDecoder().decode(stderr)}`);
+  await bundle(entriesOf(platform).map(({ path }) => path), { from: folder, to: target });
   const files = await filesIn(target, ".js");
   if (platform === "browser") { for (const file of files) await keepScopes(file); }
   else await makeProgram(join(target, CLI));
@@ -103,16 +85,6 @@ async function makeProgram(file: string): Promise<void> {
   await Deno.chmod(file, 0o755);
 }
 
-async function filesIn(folder: string, end: string): Promise<string[]> {
-  const files: string[] = [];
-  for await (const { name, isDirectory } of Deno.readDir(folder)) {
-    const path = join(folder, name);
-    if (isDirectory) { for (const file of await filesIn(path, end)) files.push(file); }
-    else if (name.endsWith(end)) files.push(path);
-  }
-  return files;
-}
-
 /** Emits the declarations of all entries. */
 async function declare(folder: string): Promise<string[]> {
   const { stdout } = await run("deno", ["types"]);
@@ -131,7 +103,7 @@ async function declare(folder: string): Promise<string[]> {
     paths: {
       "@greenroom/vodozemac-wasm": [join(folder, "vodozemac-wasm/mod.ts")],
       ...Object.fromEntries(
-        ["async", "bytes", "encoding"].map((name) => [
+        ["async", "bytes", "encoding", "jsonc"].map((name) => [
           `@std/${name}/*`,
           [join(folder, `third_party/jsr/std-${name}/*.d.ts`)],
         ]),
@@ -160,8 +132,6 @@ async function declare(folder: string): Promise<string[]> {
   return files;
 }
 
-const js = (path: string) => path.replace(/\.ts$/, ".js");
-
 function exportsOf({ name, path }: (typeof entries)[number]): Record<string, string> {
   const types = `./types/${path.replace(/\.ts$/, ".d.ts")}`;
   const only = ONLY[name];
@@ -180,7 +150,7 @@ export async function buildNpm(): Promise<string> {
   const folder = await Deno.makeTempDir({ prefix: "greenroom-npm-" });
   try {
     await copySources(folder);
-    const code = [...await bundle("node", folder), ...await bundle("browser", folder)];
+    const code = [...await bundleFor("node", folder), ...await bundleFor("browser", folder)];
     code.push(...await declare(folder));
     const { name, version, description, license } = denoJson;
     const manifest = {

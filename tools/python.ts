@@ -70,7 +70,7 @@ export async function installPython(wanted: PythonPackage, print: (line: string)
   const exclusive = true;
   await lock.lock(exclusive);
   if (await readIfPresent(`${folder}/installed`) !== stamp) {
-    print(`installing ${wanted.package} ${version} (once)`);
+    print(`installing ${wanted.package} ${version}: once, a minute or two`);
     await removeIfPresent(folder);
     await mustRun(python.command, ["-m", "venv", folder]);
     await mustRun(`${folder}/bin/python`, ["-m", "pip", "install", "--quiet", "--requirement", pins]);

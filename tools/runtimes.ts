@@ -1,6 +1,6 @@
 /**
- * What the tests of other runtimes need, in `.cache/runtimes/`: Node 24, Bun, Chromium where it is or can be had, and
- * an empty project with the npm package in it.
+ * What the tests of other runtimes need, in `.cache/runtimes/`: Node 24, Bun,
+ * Chromium where it is or can be had, and an empty project with the npm package in it.
  *
  * @module
  */

@@ -9,6 +9,7 @@
 
 import { freePort } from "./free_port.ts";
 import { OAuthServer } from "./oauth_server.ts";
+import { ROOT } from "./process.ts";
 import { installPython } from "./python.ts";
 import { randomSecret, synapseConfig, synapseLogConfig } from "./synapse/config.ts";
 import { registerUser, type SynapseServer } from "./synapse/register_user.ts";
@@ -23,8 +24,8 @@ export interface SynapseOptions {
    */
   serverName?: string;
   /**
-   * How long an access token lives that came with a refresh token: a number and a unit, `"5m"`. Default: three
-   * seconds.
+   * How long an access token lives that came with a refresh token:
+   * a number and a unit, `"5m"`. Default: three seconds.
    */
   refreshableAccessTokenLifetime?: string;
   /**
@@ -45,6 +46,12 @@ export interface SynapseOptions {
    * @default {[]}
    */
   proposals?: readonly string[];
+  /**
+   * More of its configuration, as Synapse names it: what a test is about.
+   *
+   * @default {{}}
+   */
+  settings?: Readonly<Record<string, unknown>>;
   /** The authorization server where its users log in. Default: none; they log in at Synapse itself. */
   oauth?: OAuthServer;
   /** A folder that keeps its data: a later start with it goes on. Default: a temporary one. */
@@ -106,6 +113,7 @@ export class Synapse implements SynapseServer, AsyncDisposable {
       appservices = [],
       federates = false,
       proposals = [],
+      settings,
       oauth,
       print = console.log,
     } = options;
@@ -126,6 +134,7 @@ export class Synapse implements SynapseServer, AsyncDisposable {
       appservices,
       federates,
       proposals,
+      settings,
       oauth,
     });
     await Deno.writeTextFile(`${folder}/log.json`, JSON.stringify(synapseLogConfig));
@@ -185,20 +194,23 @@ if (import.meta.main) {
 async function users(synapse: Synapse): Promise<string> {
   const { accessToken } = await registerUser(synapse, { localpart: "admin", password: "admin", admin: true });
   for (const name of ["bot", "you"]) await registerUser(synapse, { localpart: name, password: name });
-  return `Synapse at ${synapse.baseUrl}, until Ctrl-C. Its users, and their passwords:
+  const alias = `alias greenroom="${Deno.execPath()} run -A ${ROOT}src/cli/mod.ts"`;
+  return `Synapse at ${synapse.baseUrl}, until Ctrl-C, which deletes all that is in it. Its users, and their passwords:
 
   @bot:localhost    bot
   @you:localhost    you
   @admin:localhost  admin (access token: ${accessToken})
 
-Make a bot in a second terminal:
+Make a bot in a second terminal, in a folder of yours:
 
-  greenroom new bot --user @bot:localhost --admin @you:localhost && cd bot
-  greenroom login --homeserver ${synapse.baseUrl}
+  ${alias}
+  greenroom new bot --user @bot:localhost --admin @you:localhost --homeserver ${synapse.baseUrl} && cd bot
+  greenroom login
   greenroom run
 
-Talk to it in a third one:
+Talk to it in a third one, in the folder that holds bot/:
 
+  ${alias}
   mkdir you && cd you
   greenroom login --user @you:localhost --homeserver ${synapse.baseUrl}
   greenroom chat @bot:localhost`;

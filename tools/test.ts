@@ -17,6 +17,7 @@ import { checkStructure } from "./check_structure.ts";
 import { ci, permissionsWith, testStep } from "./gate/deno_test.ts";
 import { everyCase, mergedSliding } from "./gate/every_case.ts";
 import { buildDenokv, synapse } from "./gate/synapse.ts";
+import { published } from "./package/jsr.ts";
 import { run } from "./process.ts";
 import { siteObstacle } from "./site.ts";
 import { findChromium } from "./site/chromium.ts";
@@ -91,6 +92,7 @@ const vodozemacBench: Step = {
 const cryptoBench = denoStep("encryption, bench", "task", "--quiet", "bench:crypto", "--quick");
 const partsBench = denoStep("parts, bench", "task", "--quiet", "bench");
 const peersBench = denoStep("side by side, bench", "task", "--quiet", "bench:peers", "--quick");
+const firstStartBench = denoStep("first start, bench", "run", "-A", "bench/first_start.ts", "1");
 
 const ways = denoStep("ways, not longer", "task", "--quiet", "ways", "--check");
 const speed = denoStep("speed, against the baseline", "task", "--quiet", "bench:guard");
@@ -143,7 +145,10 @@ const docExamples = testStep(
   "docs",
 );
 
-/** Steps in one list run side by side: each uses one core for most of its time, and none is judged by the clock. */
+/**
+ * Steps in one list run side by side: each uses one core for most of its time,
+ * and none is judged by the clock.
+ */
 type Plan = readonly (Step | readonly Step[])[];
 
 const quick: Plan = [
@@ -156,7 +161,7 @@ const quick: Plan = [
     denoStep("demo", "task", "--quiet", "demo"),
   ],
   unit,
-  [docExamples, vodozemac, denoStep("publish, dry run", "publish", "--dry-run", "--allow-dirty", "--quiet")],
+  [docExamples, vodozemac, published],
 ];
 
 const deep: Plan = [
@@ -166,7 +171,7 @@ const deep: Plan = [
     denoStep("vodozemac-wasm, fuzz", "task", "--quiet", "--cwd", VODOZEMAC, "fuzz", "--seconds=10"),
   ],
   [vodozemacBuild, vodozemacBench, ways],
-  [cryptoBench, partsBench, peersBench],
+  [cryptoBench, partsBench, peersBench, firstStartBench],
   [everyCase, mergedSliding, site],
   speed,
   synapse,

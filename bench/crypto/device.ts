@@ -6,18 +6,16 @@
  */
 
 import { RESTART_DELAY } from "../../src/api/http/mod.ts";
-import { spawnCrypto } from "../../src/actors/crypto/crypto_actor.ts";
-import { type EncryptedClient, EngineRunner } from "../../src/actors/crypto/crypto.ts";
+import { type EncryptedClient, EngineRunner, spawnCrypto } from "../../src/actors/crypto/crypto.ts";
 import { Encryption } from "../../src/encryption/encryption.ts";
-import { spawnStore } from "../../src/actors/store/store_actor.ts";
+import { spawnStore } from "../../src/actors/store/mod.ts";
 import { systemClock } from "../../src/base/clock.ts";
-import type { CryptoOutput, EngineRequest } from "../../src/crypto/engine/engine_parts.ts";
-import type { RoomDescription } from "../../src/crypto/sharing/outbound_record.ts";
+import type { CryptoOutput, EngineRequest } from "../../src/crypto/engine/engine.ts";
+import type { RoomDescription } from "../../src/crypto/sharing/mod.ts";
 import { DEFAULT_POLICY } from "../../src/crypto/context/context.ts";
 import { loggerOf } from "../../src/base/log.ts";
 import { KvStore } from "../../src/store/deno_kv/deno_kv.ts";
-import type { Store } from "../../src/store/base/store.ts";
-import { MemoryStore } from "../../src/store/base/mod.ts";
+import { MemoryStore, type Store } from "../../src/store/base/mod.ts";
 import { SqliteStore } from "../../src/store/sqlite/sqlite.ts";
 import type { MessageEvent, ToDeviceEvent } from "../../src/types/events/event.ts";
 import type { DeviceID, RoomID, UserID } from "../../src/types/ids.ts";
@@ -98,7 +96,7 @@ export class BenchDevice implements AsyncDisposable {
     const store = spawnStore({ kv: await openStore(options.store), ...closesStore, log });
     await store.open([options.userId, DEVICE_ID]);
     const device = new BenchDevice(options, store);
-    await device.crypto.start();
+    await device.crypto.start({ following: new AbortController().signal }); // as a client that syncs
     await device.sync();
     return device;
   }

@@ -86,6 +86,7 @@ async function encryptIn(count: number, roomOf: () => RoomID): Promise<Measured>
     roomId: roomOf(),
     txnId: `bench${transactions++}` as TransactionID,
   }));
+  await alice.sync(); // it has gone on: else all rooms would be looked at anew
   const took = await timed(async () => {
     for (const { roomId, txnId } of orders) {
       await alice.crypto.encrypt(roomId, EVENT_TYPE, CONTENT, { txnId });

@@ -8,7 +8,7 @@ import { delay } from "@std/async/delay";
 import { ROOT } from "../../tools/process.ts";
 
 /** How long an instance may take until it answers, in milliseconds. */
-const START_MS = 30_000;
+const START_MS = 180_000;
 /** How often it is looked for, in milliseconds. */
 const LOOK_MS = 10;
 /** How long an instance has between the signal and its end, in milliseconds. */

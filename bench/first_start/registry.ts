@@ -1,6 +1,6 @@
 /**
- * A registry on loopback that has Greenroom as JSR would, behind a link that takes its time: each answer comes a
- * round trip after its request. What is of npm it asks the registry of npm for, beforehand.
+ * A registry on loopback that has Greenroom as JSR would, behind a link that takes its time: each answer
+ * comes a round trip after its request. What is of npm it asks the registry of npm for, beforehand.
  *
  * @module
  */
@@ -55,7 +55,7 @@ export class SlowRegistry implements AsyncDisposable {
     const options = { hostname: "127.0.0.1", port: 0, onListen: () => {} };
     this.#servers = [
       Deno.serve(options, ({ url }) => this.#jsr(new URL(url).pathname)),
-      Deno.serve(options, ({ url }) => this.#npm(new URL(url).pathname.slice(1))),
+      Deno.serve(options, (request) => this.#npm(request)),
     ];
   }
 
@@ -72,7 +72,10 @@ export class SlowRegistry implements AsyncDisposable {
       this.#answers.set(`/${name}/${version}/${path}`, text);
       const checksum = `sha256-${createHash("sha256").update(text).digest("hex")}`;
       manifest[`/${path}`] = { size: new TextEncoder().encode(text).length, checksum };
-      if (/\.[jt]s$/.test(path)) graph[`/${path}`] = { dependencies: dependenciesOf(text) };
+      if (!/\.[jt]s$/.test(path)) continue;
+      const types = /^\/\* @ts-self-types="(.*?)" \*\//.exec(text)?.[1];
+      const selfTypesSpecifier = types === undefined ? undefined : { text: types, range: RANGE };
+      graph[`/${path}`] = { dependencies: dependenciesOf(text), selfTypesSpecifier };
     }
     const meta = { exports, manifest, moduleGraph2: graph };
     this.#answers.set(`/${name}/meta.json`, JSON.stringify({ latest: version, versions: { [version]: {} } }));
@@ -86,11 +89,13 @@ export class SlowRegistry implements AsyncDisposable {
     return answered(this.jsr, new TextEncoder().encode(text));
   }
 
-  async #npm(path: string): Promise<Response> {
-    let bytes = this.#kept.get(path);
+  async #npm({ url, headers }: Request): Promise<Response> {
+    const path = new URL(url).pathname.slice(1);
+    const accept = headers.get("accept") ?? "*/*"; // it asks for the short form of a package's versions
+    let bytes = this.#kept.get(path + accept);
     if (bytes === undefined) {
-      bytes = await (await fetch(`${this.#upstream}${path}`)).bytes();
-      this.#kept.set(path, bytes);
+      bytes = await (await fetch(`${this.#upstream}${path}`, { headers: { accept } })).bytes();
+      this.#kept.set(path + accept, bytes);
     }
     await delay(this.#roundTrip);
     if (path.endsWith(".tgz")) return answered(this.npm, bytes);
@@ -114,7 +119,9 @@ function answered(traffic: Traffic, bytes: Uint8Array<ArrayBuffer>): Response {
 
 const RANGE = [[0, 0], [0, 0]];
 
-/** What a module imports, as JSR says it beforehand, so that nobody waits for one file to ask for the next. */
+/**
+ * What a module imports, as JSR says it beforehand, so that nobody waits for one file to ask for the next.
+ */
 function dependenciesOf(text: string): object[] {
   const found: object[] = [];
   const add = (

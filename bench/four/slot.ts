@@ -10,7 +10,7 @@ import type { WorkerOrders } from "./worker.ts";
 
 const WORKER = new URL("./worker.ts", import.meta.url);
 /** How long a process that has lost its device may take to end once it goes on, in milliseconds. */
-const PATIENCE_MS = 30_000;
+const PATIENCE_MS = 120_000;
 
 /** A slot for processes, one after the other. */
 export class Slot {

@@ -1,10 +1,10 @@
 /**
- * Fuzzes a running client with encryption field by field: each field of what a homeserver passes on (messages to
- * the device, clear and encrypted, account data, device lists, answers about keys) becomes each of a list of
- * hostile values, while the rest of the response is as it should be.
+ * Fuzzes a running client with encryption field by field: each field of what a homeserver passes on (messages
+ * to the device, clear and encrypted, account data, device lists, answers about keys) becomes each of a list
+ * of hostile values, while the rest of the response is as it should be.
  *
- * `deno task fuzz:fields [COUNT] [--seed=1] [--sliding]`: without a count all are played; with `--sliding` the
- * fields of answers of sliding sync.
+ * `deno task fuzz:fields [COUNT] [--seed=1] [--sliding]`: without a count all are played;
+ * with `--sliding` the fields of answers of sliding sync.
  *
  * @module
  */

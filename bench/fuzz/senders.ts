@@ -141,7 +141,8 @@ export class Senders implements Disposable {
     const known = this.#olm.get(from);
     if (known !== undefined && known.messages++ < SESSION_MESSAGES) return known.session;
     const { curve25519, oneTimeKeys } = this.keys.recipient;
-    const oneTimeKey = (oneTimeKeys as string[]).pop(); // the newest: a client without keys on the server drops the oldest
+    // The newest: a client without keys on the server drops the oldest.
+    const oneTimeKey = (oneTimeKeys as string[]).pop();
     if (oneTimeKey === undefined) return known?.session;
     known?.session[Symbol.dispose]();
     const session = from.account.createOutboundSession(curve25519, oneTimeKey);

@@ -1,6 +1,6 @@
 /**
- * Fuzzes a running client that syncs by sliding sync: each place of an answer, in both spellings, becomes each of
- * a list of hostile values. The next answer is as it should be, and has to be received.
+ * Fuzzes a running client that syncs by sliding sync: each place of an answer, in both spellings,
+ * becomes each of a list of hostile values. The next answer is as it should be, and has to be received.
  *
  * `deno task fuzz:fields --sliding [COUNT]`: without a count all are played.
  *

@@ -8,8 +8,8 @@
 export const BASELINE = "d2be3a8dac301ba4bdc2f90a67f5728d6b75c6aa";
 
 /**
- * The most processor time that a row may take, × that of the limit in the same run. These numbers only go down:
- * the baseline may move again and again, and each time a little that has been lost is forgotten.
+ * The most processor time that a row may take, × that of the limit in the same run. These numbers only go
+ * down: the baseline may move again and again, and each time a little that has been lost is forgotten.
  */
 export const LIMITS: Readonly<Record<string, number>> = {
   "Greenroom, memory: initial": 3.5,

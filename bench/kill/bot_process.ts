@@ -38,8 +38,8 @@ export interface Ending {
 
 /** How long to wait for a line, in milliseconds. */
 const PATIENCE_MS = 2_500;
-/** After how long a process that does not stop is killed, in milliseconds. */
-const STOP_MS = 20_000;
+/** After how long a process that does not stop is killed, in milliseconds: a busy machine takes a minute. */
+const STOP_MS = 180_000;
 
 /** A running bot. */
 export class BotProcess {
@@ -72,7 +72,8 @@ export class BotProcess {
     this.#child.status.then(async () => {
       this.#ended = true;
       this.#heard();
-      await this.#child.stdin.close().catch(() => {}); // the status of one that ended by itself may never be read
+      // The status of one that ended by itself may never be read.
+      await this.#child.stdin.close().catch(() => {});
     });
   }
 

@@ -117,7 +117,8 @@ export async function killRun(server: SynapseServer, options: RunOptions): Promi
   if (!await settles(setup, talk.said)) {
     problems.push(`not all has settled; the last process is at ${last.underway.join(", ")}`);
   }
-  await last.reaches(way.registration === undefined ? SECOND_SYNC : SETTLED); // it may have to handle again what the one before it did not commit
+  // It may have to handle again what the one before it did not commit.
+  await last.reaches(way.registration === undefined ? SECOND_SYNC : SETTLED);
   const ending = await last.stop();
   if (ending.bySelf) problems.push(`the last process failed: ${ending.stderr}`);
   problems.push(...await comingAgain(setup));

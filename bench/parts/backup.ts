@@ -17,8 +17,7 @@ import {
   RoomId,
   UserId,
 } from "@matrix-org/matrix-sdk-crypto-wasm";
-import type { RestoredKey } from "../../src/crypto/backup/session_data.ts";
-import { RoomKeysReader } from "../../src/crypto/backup/backup_restore.ts";
+import { type RestoredKey, RoomKeysReader } from "../../src/crypto/backup/backup.ts";
 import { MemoryStore } from "../../src/store/base/mod.ts";
 import { SqliteStore } from "../../src/store/sqlite/sqlite.ts";
 import { backedUpSessions, backUp, backupEngine, PUBLIC_KEY, SECRET, version } from "./backup_keys.ts";

@@ -3,7 +3,7 @@
 import { encryptSession } from "../../src/crypto/backup/session_data.ts";
 import { Engine } from "../../src/crypto/engine/engine.ts";
 import { DEFAULT_POLICY } from "../../src/crypto/context/context.ts";
-import type { Store } from "../../src/store/base/store.ts";
+import type { Store } from "../../src/store/base/mod.ts";
 import { TestClock } from "../../src/testing/mod.ts";
 import { silent } from "../../tests/crypto/engine/bot.ts";
 import { newEntries } from "../../tests/crypto/key_files/stage.ts";

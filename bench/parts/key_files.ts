@@ -9,7 +9,7 @@
 
 import { Engine } from "../../src/crypto/engine/engine.ts";
 import { DEFAULT_POLICY } from "../../src/crypto/context/context.ts";
-import { writeKeyFile } from "../../src/crypto/key_files/key_file_keys.ts";
+import { writeKeyFile } from "../../src/crypto/key_files/key_files.ts";
 import { SqliteStore } from "../../src/store/sqlite/sqlite.ts";
 import { TestClock } from "../../src/testing/mod.ts";
 import { silent } from "../../tests/crypto/engine/bot.ts";

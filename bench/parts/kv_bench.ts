@@ -1,8 +1,7 @@
 /** A commit, on each store: what a sync writes is one. Files are synced with each commit. */
 
 import { KvStore } from "../../src/store/deno_kv/deno_kv.ts";
-import type { Store } from "../../src/store/base/store.ts";
-import { MemoryStore } from "../../src/store/base/mod.ts";
+import { MemoryStore, type Store } from "../../src/store/base/mod.ts";
 import { SqliteStore } from "../../src/store/sqlite/sqlite.ts";
 
 const value = new Uint8Array(200);

@@ -17,8 +17,8 @@ import {
   UserId,
   VerificationMethod,
 } from "@matrix-org/matrix-sdk-crypto-wasm";
-import type { VerificationAct, VerificationReply } from "../../src/crypto/engine/verification_steps.ts";
-import type { VerificationState } from "../../src/crypto/verification/protocol.ts";
+import type { VerificationAct, VerificationReply } from "../../src/crypto/engine/engine.ts";
+import type { VerificationState } from "../../src/crypto/verification/verification.ts";
 import { aliceAndBob, type Bot } from "../../tests/crypto/engine/bot.ts";
 import { Switchboard } from "../crypto/switchboard.ts";
 

@@ -5,14 +5,13 @@
 
 import { delay } from "@std/async/delay";
 import { Client } from "../../mod.ts";
-import { encodeRecoveryKey } from "../../src/crypto/secrets/recovery_key.ts";
-import type { RestoredKey } from "../../src/crypto/backup/session_data.ts";
-import { RoomKeysReader } from "../../src/crypto/backup/backup_restore.ts";
+import { type RestoredKey, RoomKeysReader } from "../../src/crypto/backup/backup.ts";
 import { MemoryStore } from "../../src/store/base/mod.ts";
 import { Homeserver } from "../../src/testing/mod.ts";
 import { backedUpSessions, backUp, backupEngine, SECRET, version } from "./backup_keys.ts";
+import { recoveryKeyOf } from "../../tests/crypto/secrets/recovery_keys.ts";
 
-const recoveryKey = encodeRecoveryKey(new Uint8Array(32).fill(7));
+const recoveryKey = recoveryKeyOf(7);
 const homeserver = new Homeserver();
 homeserver.createUser("bot");
 const { baseUrl, fetch } = homeserver;

@@ -14,7 +14,7 @@ export interface Group {
 /** What a chart shows. */
 export interface Chart {
   readonly title: string;
-  /** When and where it was measured. */
+  /** When it was measured, and at which commit. */
   readonly note: string;
   /** What each bar of a group is, in the order of its values. */
   readonly series: readonly string[];

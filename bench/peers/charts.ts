@@ -13,12 +13,13 @@ const MIB = 2 ** 20;
 const SYNCS: readonly JobName[] = ["initial", "incremental", "small"];
 const SERIES = ["initial sync", "large syncs", "small syncs"];
 
-/** Draws them; each says under what it was measured. */
+/** Draws them; each says when it was measured, and the pages with the figures on what. */
 export function charts({ plain, encrypted }: Measurements, label: string): Record<string, string> {
+  const [note = ""] = label.split(";"); // a phone's width has room for no more
   return {
     "speed.svg": barChart({
       title: "Speed of syncing: of what fetch and JSON.parse alone reach",
-      note: label,
+      note,
       series: SERIES,
       groups: speeds(plain),
       label: percent,
@@ -26,7 +27,7 @@ export function charts({ plain, encrypted }: Measurements, label: string): Recor
     }),
     "encrypted.svg": barChart({
       title: "Speed of syncing encrypted rooms: of what vodozemac alone reaches",
-      note: label,
+      note,
       series: SERIES,
       groups: speeds(encrypted),
       label: percent,
@@ -34,7 +35,7 @@ export function charts({ plain, encrypted }: Measurements, label: string): Recor
     }),
     "memory.svg": barChart({
       title: "Peak memory: of the process in MiB, after each job",
-      note: label,
+      note,
       series: SERIES,
       groups: plain.map((standing) => ({
         name: standing.entrant.name,

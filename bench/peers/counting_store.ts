@@ -10,7 +10,7 @@ import {
   type StoreKey,
   type StoreListOptions,
   type StoreMutation,
-} from "../../src/store/base/store.ts";
+} from "../../src/store/base/mod.ts";
 
 /** What was written. */
 export interface Written {

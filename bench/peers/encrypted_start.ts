@@ -12,8 +12,7 @@ import { SqliteStore } from "@greenroom/matrix/store/sqlite";
 import { Homeserver } from "@greenroom/matrix/testing";
 import { delay } from "@std/async/delay";
 import { type Entrant, NAMES } from "./entrants.ts";
-import type { Starts } from "./start_and_idle.ts";
-import type { StartBundles } from "./start_bundles.ts";
+import type { Starts, Variant } from "./start_and_idle.ts";
 import { type Answer, takeTurn } from "./turn.ts";
 import { EVERYBODY } from "../../tests/support/everybody.ts";
 
@@ -102,8 +101,11 @@ async function until(what: string, isSo: () => Promise<boolean>): Promise<void> 
   }
 }
 
-/** Starts a process for each store in turn, and one from its bundle, always from the same files. */
-export async function measureEncryptedStarts(rounds: number, bundles: StartBundles): Promise<Starts[]> {
+/** Starts a process for each store in turn, and one of each variant, always from the same files. */
+export async function measureEncryptedStarts(
+  rounds: number,
+  variants: readonly Variant[],
+): Promise<Starts[]> {
   const folder = await Deno.makeTempDir({ prefix: "greenroom-bench-" });
   await using homeserver = new Homeserver();
   const url = await homeserver.listen();
@@ -112,7 +114,7 @@ export async function measureEncryptedStarts(rounds: number, bundles: StartBundl
     for (const { kind, name } of STORES) {
       const { file, accessToken } = await setStage(homeserver, kind, folder);
       const plain = entrant(name, `--store=${kind}`, `--access-token=${accessToken}`);
-      for (const each of [plain, bundles.of(plain)]) {
+      for (const each of [plain, ...variants.map((variant) => variant.of(plain))]) {
         stages.push({ name: each.name, entrant: each, file, answers: [] as Answer[] });
       }
     }

@@ -11,6 +11,8 @@ import { NAMES } from "./entrants.ts";
 import { grown, type Growth } from "./growth.ts";
 import type { Job, JobName } from "./inputs/plan.ts";
 import { type Figure, type Standing, times } from "./rounds.ts";
+import { PUBLISHED } from "./published.ts";
+import { BUNDLED } from "./start_bundles.ts";
 import { type Idle, type Starts, startTime } from "./start_and_idle.ts";
 
 /** All that was measured. */
@@ -31,6 +33,8 @@ export interface Measurements {
   /** Tables of what is not timed. */
   readonly bundles: string;
   readonly stores: string;
+  /** Tables of answers to messages that come at rates. */
+  readonly latency: { readonly plain: string; readonly encrypted: string };
 }
 
 /** A goal. */
@@ -53,16 +57,7 @@ export function goalTable(measurements: Measurements): string {
   const goals = [
     ...syncGoals(measurements.plain),
     ...engineGoals(encryption),
-    ...starts.filter(({ name }) => name === memory).map((each) => ({
-      text: `7: plain start, ms: ${each.name}`,
-      bound: 80,
-      value: startTime(each),
-    })),
-    ...encryptedStarts.filter(({ name }) => name === sqlite || name === kv).map((each) => ({
-      text: `7: encrypted start, ms: ${each.name}`,
-      bound: 150,
-      value: startTime(each),
-    })),
+    ...startGoals(starts, encryptedStarts),
     ...memoryGoals(measurements.plain),
     ...idle.filter(({ name }) => name === memory).map(({ name, each }) => ({
       text: `8: kB for one more idle client: ${name}`,
@@ -101,6 +96,21 @@ function syncGoals(standings: readonly Standing[]): Goal[] {
     speed("3: small syncs, of the limit", 0.8, "small", memory, limit),
     speed("3: small syncs, each durable, of the limit: SQLite", 0.5, "small", sqlite, limit),
     speed("3: small syncs, each durable, of the limit: Deno KV", 0.5, "small", kv, limit),
+  ];
+}
+
+/** Starts of what bots get, beside that of the limit. */
+function startGoals(starts: readonly Starts[], encryptedStarts: readonly Starts[]): Goal[] {
+  const base = starts.find(({ name }) => name === limit);
+  const goal = (text: string, bound: number, all: readonly Starts[], name: string): Goal[] =>
+    all.filter((each) => base !== undefined && each.name === name).map((each) => {
+      const value = (figure: "wall" | "cpu") => startTime(each, figure) / startTime(base ?? each, figure);
+      return { text: `7: ${text}, × limit: ${name}`, bound, value: value("wall"), cpu: value("cpu") };
+    });
+  return [
+    ...goal("plain start", 2, starts, memory + PUBLISHED),
+    ...goal("plain start", 1.6, starts, memory + BUNDLED),
+    ...goal("encrypted start", 3.5, encryptedStarts, sqlite + PUBLISHED),
   ];
 }
 

@@ -7,9 +7,11 @@
 import { NAMES as ENGINES } from "../crypto/encryption.ts";
 import { table } from "../crypto/report.ts";
 import { number, row } from "../support/markdown.ts";
+import { NAMES } from "./entrants.ts";
 import { goalTable, type Measurements } from "./goals.ts";
 import { growthTable } from "./growth.ts";
 import type { Job } from "./inputs/plan.ts";
+import { LATENCY_CELLS } from "./latency.ts";
 import { figures, middle, type Standing, times } from "./rounds.ts";
 import { idleTable, startTable } from "./start_and_idle.ts";
 
@@ -19,8 +21,9 @@ export function report(
   { head, goals }: { readonly head: readonly string[]; readonly goals: boolean },
 ): string {
   const { jobs, plain, encryptedJobs, encrypted, encryption, starts, encryptedStarts } = measurements;
-  const { idle, clients, growth, rooms, bundles, stores } = measurements;
+  const { idle, clients, growth, rooms, bundles, stores, latency } = measurements;
   const against = [...encryption.against.values()];
+  const startOfLimit = starts.find(({ name }) => name === NAMES.limit);
   const grown = [...encryption.growth].flatMap(([name, outcomes]) => [
     `${name}, encrypted, the engine alone:`,
     table(outcomes, { heading: "rooms, devices, sessions", base: "10" }),
@@ -36,9 +39,11 @@ export function report(
       table(against, { heading: "contestant", base: ENGINES.raw }),
     ],
     "## 7: from the start of the process to the first event handled",
-    startTable(starts),
+    'Of Greenroom there are its sources, as this repository has them; "bundled", a program with them in a ' +
+    'bundle; and "as published", the package as a bot gets it from JSR.',
+    startTable(starts, startOfLimit),
     "The same with an event that must be decrypted, by a device that has the key in its store:",
-    startTable(encryptedStarts),
+    startTable(encryptedStarts, startOfLimit),
     "Everything in one file, minified, with what it imports, and the WebAssembly that it loads:",
     bundles,
     "## 8: memory of a process whose clients wait",
@@ -50,6 +55,12 @@ export function report(
     "## 10: what a message costs a store",
     "Counted, not timed: of a bot with a handler that changes a session; one that it sends comes back to it.",
     stores,
+    "## 11: from a message on the wire to its answer on the wire",
+    `In fifty rooms, by messages a second. ${LATENCY_CELLS} Who has not answered all of a rate five seconds ` +
+    "after the last begins to queue there.",
+    latency.plain,
+    "The same in encrypted rooms:",
+    latency.encrypted,
   ];
   return sections.join("\n\n") + "\n";
 }

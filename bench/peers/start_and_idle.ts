@@ -8,7 +8,6 @@
 import { number, row } from "../support/markdown.ts";
 import { median } from "../support/statistics.ts";
 import { type Entrant, NAMES } from "./entrants.ts";
-import type { StartBundles } from "./start_bundles.ts";
 import type { Stub } from "./stub/stub_process.ts";
 import { type Answer, takeTurn } from "./turn.ts";
 
@@ -47,25 +46,28 @@ export async function measureStarts(
   return starts;
 }
 
-/** Milliseconds on the clock: the median. */
-export function startTime({ answers }: Starts): number {
-  return median(answers.map(({ wall }) => wall));
+/** Milliseconds, on the clock or of the processor: the median. */
+export function startTime({ answers }: Starts, figure: "wall" | "cpu" = "wall"): number {
+  return median(answers.map(({ [figure]: time = NaN }) => time));
 }
 
-/** A table of starts. */
-export function startTable(starts: readonly Starts[]): string {
+/** A table of starts, beside that of the limit. */
+export function startTable(starts: readonly Starts[], limit: Starts | undefined): string {
+  const times = (each: Starts, figure: "wall" | "cpu") =>
+    number(limit === undefined ? NaN : startTime(each, figure) / startTime(limit, figure));
   const rows = starts.map((each) => {
-    const of = (figure: (answer: Answer) => number) => each.answers.map(figure);
-    const walls = of(({ wall }) => wall);
+    const walls = each.answers.map(({ wall }) => wall);
     return row([
       each.name,
       `${number(startTime(each))} (${number(Math.max(...walls))} – ${number(Math.min(...walls))})`,
-      number(median(of(({ cpu = NaN }) => cpu))),
-      number(median(of(({ memory }) => memory / MIB))),
+      times(each, "wall"),
+      number(startTime(each, "cpu")),
+      times(each, "cpu"),
+      number(median(each.answers.map(({ memory }) => memory / MIB))),
     ]);
   });
-  const head = ["client", "ms, median (worst – best)", "CPU ms", "peak memory, MiB"];
-  return [row(head), "|---|---:|---:|---:|", ...rows].join("\n");
+  const head = ["client", "ms, median (worst – best)", "× limit", "CPU ms", "× limit", "peak memory, MiB"];
+  return [row(head), "|---|---:|---:|---:|---:|---:|", ...rows].join("\n");
 }
 
 /** Has everybody be so many clients that wait. */
@@ -103,11 +105,17 @@ export function forIdle(entrants: readonly Entrant[]): Entrant[] {
   return entrants.filter(({ name, playsOnly = false }) => !playsOnly && !name.endsWith(", Node"));
 }
 
-/** The contestants that are started: Greenroom's own also from bundles. */
-export function forStart(entrants: readonly Entrant[], bundles: StartBundles): Entrant[] {
+/** The same program with other files of Greenroom. */
+export interface Variant {
+  /** The contestant, with a name that says so. */
+  of(entrant: Entrant): Entrant;
+}
+
+/** The contestants that are started: Greenroom's own also with other files. */
+export function forStart(entrants: readonly Entrant[], variants: readonly Variant[]): Entrant[] {
   const own: readonly string[] = [NAMES.memory, NAMES.sqlite, NAMES.kv];
   return entrants.flatMap((entrant) => {
-    if (own.includes(entrant.name)) return [entrant, bundles.of(entrant)];
+    if (own.includes(entrant.name)) return [entrant, ...variants.map((variant) => variant.of(entrant))];
     return entrant.playsOnly === true ? [] : [entrant];
   });
 }

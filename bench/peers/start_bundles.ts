@@ -1,17 +1,21 @@
 /**
- * Greenroom's contestants, bundled as `docs/hosts/docker.md` says that a bot can be.
+ * Greenroom's contestants, bundled with the sources as `docs/hosts/docker.md` says that a bot can be.
  *
  * @module
  */
 
 import { ROOT, run } from "../../tools/process.ts";
 import type { Entrant } from "./entrants.ts";
+import type { Variant } from "./start_and_idle.ts";
 
 const CONTESTANTS = `${import.meta.dirname ?? "."}/contestants`;
 const SCRIPTS = ["greenroom.ts", "encrypted.ts"];
 
+/** What is added to the name of a contestant. */
+export const BUNDLED = ", bundled";
+
 /** Bundles that go away with this. */
-export class StartBundles implements AsyncDisposable {
+export class StartBundles implements AsyncDisposable, Variant {
   readonly #folder: string;
 
   private constructor(folder: string) {
@@ -32,7 +36,7 @@ export class StartBundles implements AsyncDisposable {
   of({ name, args, ...entrant }: Entrant): Entrant {
     const bundled = (arg: string) =>
       arg.startsWith(CONTESTANTS) ? `${this.#folder}${arg.slice(CONTESTANTS.length, -".ts".length)}.js` : arg;
-    return { ...entrant, name: `${name}, bundled`, args: args.map(bundled) };
+    return { ...entrant, name: name + BUNDLED, args: args.map(bundled) };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -9,7 +9,7 @@ import type { RoomID } from "@greenroom/matrix/types";
 import { KvStore } from "@greenroom/matrix/store/kv";
 import { Homeserver } from "@greenroom/matrix/testing";
 import { Denokv, hasDenokv, isDenokvBuilt } from "../../tools/denokv.ts";
-import type { Store } from "../../src/store/base/store.ts";
+import type { Store } from "../../src/store/base/mod.ts";
 import { hasKeys } from "./encrypted_start.ts";
 import { number, row } from "../support/markdown.ts";
 import { CountingStore, type Written } from "./counting_store.ts";

@@ -1,7 +1,7 @@
 /**
- * What stories aim at: faults of one operation lie in wait from the beginning, and the story has what makes that
- * operation happen. So cells of the table are reached that no chance would fill. What a story aims at is chosen
- * for the world that it has anyhow, so that worlds of each kind are as many as without aims.
+ * What stories aim at: faults of one operation lie in wait from the beginning, and the story has what makes
+ * that operation happen. So cells of the table are reached that no chance would fill. What a story aims at is
+ * chosen for the world that it has anyhow, so that worlds of each kind are as many as without aims.
  *
  * @module
  */

@@ -28,7 +28,10 @@ interface Finding {
   readonly violation: string;
 }
 
-/** Whether only worlds with bots of the kit are played, or with an application service, and what happens often. */
+/**
+ * Whether only worlds with bots of the kit are played,
+ * or with an application service, and what happens often.
+ */
 const WORLDS = Deno.args.filter((arg) => WORLD_OPTIONS.has(arg) || /^--(?:favour|quirk)=/.test(arg));
 
 const options: ReadonlyMap<string, string> = new Map(Deno.args.map((arg) => {

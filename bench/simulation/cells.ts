@@ -1,6 +1,6 @@
 /**
- * Whether what happens in no world by chance can happen at all: stories aim at each cell of the table until one
- * reaches it.
+ * Whether what happens in no world by chance can happen at all:
+ * stories aim at each cell of the table until one reaches it.
  *
  * @module
  */

@@ -25,7 +25,9 @@ export class Coverage {
     for (const [what, count] of reached) this.counts.set(what, (this.counts.get(what) ?? 0) + count);
   }
 
-  /** Prints a table of operations and faults, then all other things by name and number, then what is missing. */
+  /**
+   * Prints a table of operations and faults, then all other things by name and number, then what is missing.
+   */
   print(print: (line: string) => void): void {
     const operations = new Map(ROWS.map((operation) => [operation, new Map<string, number>()]));
     const others: string[] = [];

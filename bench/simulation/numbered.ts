@@ -97,13 +97,18 @@ export const CRASHES_ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ],
 ]);
 
-/** By reason, cells of the table of operations and faults that nothing can reach; one that is reached is reported. */
+/**
+ * By reason, cells of the table of operations and faults that nothing can reach;
+ * one that is reached is reported.
+ */
 export const CELLS_ELSEWHERE: ReadonlyMap<string, readonly string[]> = new Map([]);
 
 /** How a threat is named where something reaches it. */
 export const THREAT = "threat: ";
 
-/** Why no action stands for a threat; each has its tests in `tests/crypto/threats/`, as `SECURITY.md` says. */
+/**
+ * Why no action stands for a threat; each has its tests in `tests/crypto/threats/`, as `SECURITY.md` says.
+ */
 export const ELSEWHERE: ReadonlyMap<string, readonly string[]> = new Map([
   ["a message or a key that the reader refuses for its form, alone: no order or chance is in it", [
     "T08",

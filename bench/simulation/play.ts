@@ -43,6 +43,7 @@ export interface PlayOptions {
 
 /** What clients import when they need it: then that would take time that is not virtual. */
 const LAZY: readonly (() => Promise<unknown>)[] = [
+  () => import("../../src/actors/syncer/sliding_sync.ts"),
   () => import("../../src/client/serving/serving.ts"),
   () => import("../../src/encryption/secrets/secrets.ts"),
   () => import("../../src/encryption/secrets/account_secrets.ts"),
@@ -63,8 +64,7 @@ const LONGEST_ACTION = 2 * 3_600_000;
 
 /** What bots of the kit import when they need it, and what that does first. */
 async function loadKit(): Promise<void> {
-  const { formatPieces } = await import("../../src/bot/text/format_pieces.ts");
-  const { formatText } = await import("../../src/bot/text/format_message.ts");
+  const { formatPieces, formatText } = await import("../../src/bot/text/mod.ts");
   await formatPieces("*text*");
   formatText("text");
 }

@@ -3,22 +3,20 @@
  * seed, which replays exactly.
  *
  * `deno task simulate [--seeds=1-1000] [--seed=N] [--hours=H] [--coverage] [--reader]
- * [--favour=ACTION] [--aim=CELL] [--cells] [--quirk=NAME] [--quirks] [--kit] [--service] [--trust] [--vouched]
- * [--history] [--sliding]`
+ * [--favour=ACTION] [--aim=CELL] [--cells] [--quirk=NAME] [--quirks] [--kit] [--service] [--trust]
+ * [--vouched] [--history] [--sliding]`
  *
- * With `--seed` the trace of that seed is printed. With `--hours` seeds go on until the time is up.
- * With `--favour` an action happens often: that gives other stories for the same seeds.
- * With `--aim` stories aim at a cell of the table, as `commit outbox | crash after`; with `--cells` each cell is
- * aimed at until it is reached.
- * With `--kit` only worlds are played whose bots are bots of the kit.
- * With `--service` only worlds with an application service are played, with `--trust` those whose users have
- * recovery keys, and with `--vouched` those where all of them vouch for their devices.
- * With `--quirks` only worlds are played whose homeserver has quirks; with `--quirk` each has the one of a name, or
- * those of some names with commas between, or with `--quirk=none` none.
- * With `--sliding` only worlds are played whose clients use sliding sync.
- * With `--history` only worlds are played whose clients share history with who is invited.
- * With `--reader` libolm reads along as a member of all rooms.
- * A violation is printed with the least of its story that still leads to it; the exit code is 1.
+ * With `--seed` the trace of that seed is printed. With `--hours` seeds go on until the time is up. With
+ * `--favour` an action happens often: that gives other stories for the same seeds. With `--aim` stories aim
+ * at a cell of the table, as `commit outbox | crash after`; with `--cells` each cell is aimed at until it is
+ * reached. With `--kit` only worlds are played whose bots are bots of the kit. With `--service` only worlds
+ * with an application service are played, with `--trust` those whose users have recovery keys, and with
+ * `--vouched` those where all of them vouch for their devices. With `--quirks` only worlds are played whose
+ * homeserver has quirks; with `--quirk` each has the one of a name, or those of some names with commas
+ * between, or with `--quirk=none` none. With `--sliding` only worlds are played whose clients use sliding
+ * sync. With `--history` only worlds are played whose clients share history with who is invited. With
+ * `--reader` libolm reads along as a member of all rooms. A violation is printed with the least of its story
+ * that still leads to it; the exit code is 1.
  *
  * @module
  */

@@ -29,12 +29,14 @@ const KITS = 5;
 /** Of eight seeds, in one some users have recovery keys, and in one all, who vouch for their devices. */
 const TRUST: readonly WorldPlan["trust"][] = [...Array<undefined>(6), "some", "all"];
 
-/** Of so many seeds, one has an application service, and of so many of those one whose processes do not stay. */
+/**
+ * Of so many seeds, one has an application service, and of so many of those one whose processes do not stay.
+ */
 const [SERVICES, PASSING] = [12, 3];
 
 /**
- * What part of the kinds of actions a story is made of: a few that come again meet in more ways than many that
- * come once.
+ * What part of the kinds of actions a story is made of:
+ * a few that come again meet in more ways than many that come once.
  */
 const SHARE = 0.25;
 

@@ -1,10 +1,11 @@
 /**
  * An account with many rooms by both ways of syncing: `deno run -A bench/sync/sliding.ts [ROOMS]`.
  *
- * On Synapse, each room with two members and five messages, 2,000 rooms if no number is given. Measured is from
- * the start of a sync to the first event in a handler and to the last, how many bytes come, after decompression,
- * and the most that the heap has held: at the first start; for one more message; and at the start after a day
- * away, in which two messages came in every fourth room. Synapse has nothing in its caches at each start.
+ * On Synapse, each room with two members and five messages, 2,000 rooms if no number is given. Measured
+ * is from the start of a sync to the first event in a handler and to the last, how many bytes come,
+ * after decompression, and the most that the heap has held: at the first start; for one more message;
+ * and at the start after a day away, in which two messages came in every fourth room. Synapse has
+ * nothing in its caches at each start.
  *
  * @module
  */

@@ -2,6 +2,7 @@
 
 import type { JsonObject } from "../../src/types/json.ts";
 import { type Answer, asObject, type Step } from "./step.ts";
+import { SLIDING } from "./world.ts";
 
 /** Members whose numbers tell a time. */
 const TIMES = new Set([
@@ -16,8 +17,14 @@ const SEEN = new Set(["last_seen_ip", "last_seen_ts"]);
 /** Members whose text no other server would choose. */
 const SECRETS = new Set([
   ...["next_batch", "prev_batch", "start", "end", "next_token", "access_token", "refresh_token"],
-  ...["session", "login_token", "base_url"],
+  ...["session", "login_token", "base_url", "pos"],
 ]);
+
+/** Members of a room of sliding sync that sum it up. */
+const SUMMARIES = [
+  ...["name", "avatar", "heroes", "is_dm", "joined_count", "invited_count", "notification_count"],
+  ...["highlight_count", "num_live", "bump_stamp"],
+];
 
 /** Lists whose order means nothing, by the end of the path to them. */
 const UNORDERED = [
@@ -26,6 +33,7 @@ const UNORDERED = [
   /^$/, // the state of a room
   /^state$/,
   /(^|\/)(m\.heroes|user_ids)$/,
+  /(^|\/)(required_state|invite_state)$|\/account_data\/(global|rooms\/[^/]+)$/, // of sliding sync
   /(^|\/)device_unused_fallback_key_types$/,
 ];
 
@@ -58,8 +66,13 @@ export class Canon {
     const parsed = JSON.parse(text);
     withoutMessages(parsed, status);
     withoutCached(parsed, "");
+    if (path.at(-2) === SLIDING) {
+      withoutSummaries(parsed);
+      for (const list of Object.values(asObject(asObject(parsed).lists))) this.#withoutOrder(asObject(list));
+    }
     for (const group of Object.values(groupsOf(parsed))) {
-      for (const one of Object.values(asObject(group))) Reflect.deleteProperty(Object(one), "order"); // a rank
+      // It is a rank.
+      for (const one of Object.values(asObject(group))) Reflect.deleteProperty(Object(one), "order");
     }
     if (["members", "publicRooms"].includes(path.at(-1) ?? "") && Array.isArray(parsed?.chunk)) {
       parsed.chunk = this.#anyOrder(parsed.chunk);
@@ -78,6 +91,15 @@ export class Canon {
       [key, this.#sort(item, path === "" ? key : `${path}/${key}`)] as const
     );
     return Object.fromEntries(this.#by(entries, (entry) => entry));
+  }
+
+  /** Synapse sorts rooms only where not all of them are asked for. */
+  #withoutOrder({ count, ops }: JsonObject): void {
+    for (const op of Array.isArray(ops) ? ops.map(asObject) : []) {
+      if (Array.isArray(op.room_ids) && op.room_ids.length === count) {
+        op.room_ids = this.#anyOrder(op.room_ids);
+      }
+    }
   }
 
   #anyOrder(items: readonly unknown[]): unknown[] {
@@ -136,6 +158,18 @@ function withoutMessages(body: unknown, status: number): void {
     for (const one of [failure, ...Object.values(failure ?? {})]) {
       if (typeof one === "object" && one !== null) Reflect.deleteProperty(one, "message");
     }
+  }
+}
+
+/**
+ * Takes out of sliding sync what the in-process homeserver does not have: what lists of rooms show to people,
+ * and events of aliases, which only the oldest rooms need.
+ */
+function withoutSummaries(body: unknown): void {
+  for (const room of Object.values(asObject(asObject(body).rooms)).map(asObject)) {
+    for (const name of SUMMARIES) Reflect.deleteProperty(room, name);
+    if (!Array.isArray(room.required_state)) continue;
+    room.required_state = room.required_state.filter((event) => asObject(event).type !== "m.room.aliases");
   }
 }
 

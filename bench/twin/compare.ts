@@ -6,6 +6,7 @@ import { listedAs } from "./differences.ts";
 import { playOn } from "./play.ts";
 import { type Answer, asObject, type Compared, flat, type Step } from "./step.ts";
 import type { Played, Theirs } from "./theirs.ts";
+import { SLIDING } from "./world.ts";
 
 /** How a comparison went. */
 export interface Comparison {
@@ -36,7 +37,9 @@ export async function compare(
   for (let order = 0; order < 2 ** pairs.length; order++) {
     const isTurned = (step: Step) => (order >> pairs.indexOf(step) & 1) === 1;
     await using homeserver = new Homeserver({
-      unstableFeatures: { "org.matrix.msc4222": true },
+      unstableFeatures: { [SLIDING]: true },
+      searchAllUsers: false,
+      quirks: { syncCache: 120_000 },
       turnServer: {},
       maxUploadSize: 629_145_600,
     });
@@ -93,7 +96,7 @@ function differencesOf(
 
 /** Whether a request goes on from what one of these was answered. */
 function isSince({ query }: Step, ids: readonly number[]): boolean {
-  return ids.some((id) => query?.since === `{{${id}.next_batch}}`);
+  return ids.some((id) => query?.since === `{{${id}.next_batch}}` || query?.pos === `{{${id}.pos}}`);
 }
 
 /** Whether neither changed anything, as far as one can tell. */

@@ -7,6 +7,7 @@ import { keyMoves } from "./moves/keys.ts";
 import { readingMoves, syncOf } from "./moves/reading.ts";
 import { createRoom, roomMoves } from "./moves/rooms.ts";
 import { settingMoves } from "./moves/settings.ts";
+import { slideOf, slidingMoves } from "./moves/sliding.ts";
 import { mutate } from "./mutate.ts";
 import type { Step } from "./step.ts";
 import { type Move, v3, World } from "./world.ts";
@@ -21,6 +22,7 @@ const AREAS: readonly (readonly [number, Weighted])[] = [
   [10, accountMoves],
   [8, keyMoves],
   [5, settingMoves],
+  [6, slidingMoves],
 ];
 
 /** A sequence has more of one area, this many times. */
@@ -37,7 +39,7 @@ export function generate(seed: number): Step[] {
   const steps: Step[] = [];
   let next = 0;
   const add = (...moves: Move[]): void => {
-    const [step, beside] = moves.map(({ done: _, ...move }): Step => ({ id: next++, ...move }));
+    const [step, beside] = moves.map(({ done: _, isAsItIs: __, ...move }): Step => ({ id: next++, ...move }));
     if (step === undefined) return;
     steps.push(beside === undefined ? step : { ...step, beside });
     moves.forEach((move, index) => move.done?.(step.id + index));
@@ -58,7 +60,9 @@ export function generate(seed: number): Step[] {
 function oneMove(world: World, areas: Weighted | (readonly (readonly [number, Weighted])[])): Move {
   if (world.rooms.length === 0) return createRoom(world);
   const move = weighted(world, weighted(world, areas as readonly (readonly [number, Weighted])[]))(world);
-  return world.random.chance(MUTATED) ? { ...mutate(world.random, move), done: undefined } : move;
+  return move.isAsItIs !== true && world.random.chance(MUTATED)
+    ? { ...mutate(world.random, move), done: undefined }
+    : move;
 }
 
 function weighted<T>({ random }: World, items: readonly (readonly [number, T])[]): T {
@@ -81,6 +85,8 @@ function lastLook(world: World): Move[] {
     return [
       ...(since === undefined ? [] : [syncOf(world, person, login, { ...query, since })]),
       syncOf(world, person, login, { ...query, filter }),
+      slideOf(login, { pos: login.positions.at(-1) }),
+      slideOf(login),
       world.by(person, "GET", v3("pushrules", "")),
       world.by(person, "GET", v3("devices")),
       world.by(person, "POST", v3("keys", "query"), { body: { device_keys } }),

@@ -7,6 +7,8 @@ import type { Step } from "./step.ts";
 export interface Move extends Omit<Step, "id" | "beside"> {
   /** Notes what has changed. */
   readonly done?: (id: number) => void;
+  /** Whether it is sent as it is. Default: it may be changed. */
+  readonly isAsItIs?: true;
 }
 
 /** What of a request is not the same for all. */
@@ -18,6 +20,8 @@ export interface Login {
   readonly device: string;
   /** Tokens of its syncs, the latest last. */
   readonly batches: string[];
+  /** Positions of its connection of sliding sync, the latest last. */
+  readonly positions: string[];
 }
 
 /** A user. */
@@ -48,6 +52,11 @@ export interface Place {
 export const v3 = (...segments: string[]): string[] => ["_matrix", "client", "v3", ...segments];
 /** Segments of a path below `/_matrix/client/v1`. */
 export const v1 = (...segments: string[]): string[] => ["_matrix", "client", "v1", ...segments];
+
+/** The feature of sliding sync, in the form that Synapse has. */
+export const SLIDING = "org.matrix.simplified_msc3575";
+/** The path of sliding sync. */
+export const SLIDING_PATH: readonly string[] = ["_matrix", "client", "unstable", SLIDING, "sync"];
 
 /** A name of a user that there is not. */
 export const NOBODY = "@nobody-{{run}}:localhost";

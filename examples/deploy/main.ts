@@ -1,11 +1,11 @@
 /**
  * A bot on Deno Deploy: it counts what is said in each room, encrypted rooms too.
  *
- * The homeserver wakes it with each event, and cron makes a pass every minute, for what nobody tells of.
- * It needs a database of Deno KV, and of the environment: `MATRIX_URL`, `MATRIX_TOKEN` (of a login
- * of its own), `MATRIX_WAKE_SECRET` (random, at least 16 characters), and `BOT_URL`, where it is deployed. With
- * `MATRIX_USER` and `MATRIX_DEVICE` a start makes one request less. Encryption is loaded beside the
- * first requests, and only by what needs it.
+ * The homeserver wakes it with each event, and cron makes a pass every minute, for what nobody tells of. It
+ * needs a database of Deno KV, and of the environment: `MATRIX_URL`, `MATRIX_TOKEN` (of a login of its own),
+ * `MATRIX_WAKE_SECRET` (random, at least 16 characters), and `BOT_URL`, where it is deployed. With
+ * `MATRIX_USER` and `MATRIX_DEVICE` a start makes one request less. Encryption is loaded beside the first
+ * requests, and only by what needs it.
  *
  * @module
  */

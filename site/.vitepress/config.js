@@ -31,7 +31,10 @@ function filePath(path) {
   return `/file/${path.replace(/\/$/, "")}.txt`;
 }
 
-/** Copies the files that pages link to, so that the site needs no other; a folder becomes the list of its names. */
+/**
+ * Copies the files that pages link to, so that the site needs no other;
+ * a folder becomes the list of its names.
+ */
 function showFiles({ outDir }) {
   for (const path of shown) {
     const target = outDir + filePath(path);
@@ -77,7 +80,9 @@ function wideParts(md) {
   };
 }
 
-/** Pages outside of `site/` have no `node_modules` above them: while pages are rendered, Node resolves Vue. */
+/**
+ * Pages outside of `site/` have no `node_modules` above them: while pages are rendered, Node resolves Vue.
+ */
 const vueOfSite = {
   name: "vue-of-site",
   enforce: "pre",

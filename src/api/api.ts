@@ -1,6 +1,8 @@
 /**
  * All operations on a homeserver, in one object.
  *
+ * Over 300 lines because each group of operations is named, so that it need not be made to be known.
+ *
  * @module
  */
 
@@ -96,11 +98,9 @@ import {
   type ToDeviceAPI,
   toDeviceAPI,
 } from "./messages/mod.ts";
-import { type Groups, lazily } from "./lazy_groups.ts";
+import { type Group, LazyGroups } from "./lazy_groups.ts";
 import type { FillMemberEventAPI, RequestOptions, Session } from "./http/mod.ts";
 import type { RoomID } from "../types/ids.ts";
-
-export { namesOf } from "./lazy_groups.ts";
 
 /**
  * What a store and encryption may put something of their own in front of; all other operations call
@@ -132,8 +132,8 @@ export function coreAPI(session: Session): CoreAPI {
 }
 
 /**
- * Endpoints of cross-signing, key backups and dehydrated devices, as the server has them. `client.crypto` calls
- * them, and knows what it may believe: by hand they can lose keys.
+ * Endpoints of cross-signing, key backups and dehydrated devices, as the server has them.
+ * `client.crypto` calls them, and knows what it may believe: by hand they can lose keys.
  */
 export interface RawAPI
   extends
@@ -211,11 +211,11 @@ export function clientAPI(
   session: Session,
   decorate: (core: CoreAPI) => DecoratedCore = (core) => core,
   cipher: AttachmentCipher = noCipher,
-  { kind = {}, around = () => ({}) }: Partial<ClientKind> = {},
+  { groups = plainOperations(), around = () => ({}) }: Partial<ClientKind> = {},
 ): AllAPI {
   let made: DecoratedCore | undefined;
   const core = () => made ??= decorate(coreAPI(session));
-  return lazily<AllAPI, ApiParts>(GROUPS, { session, cipher, around, core }, kind);
+  return groups.of({ session, cipher, around, core });
 }
 
 type DecoratedCore = CoreAPI & Partial<EncryptedRoomsAPI>;
@@ -225,8 +225,8 @@ interface ChangingRoomsAPI extends RoomsAPI, RoomExtrasAPI, MembershipAPI {}
 
 /** What a client has beside its core. */
 interface ClientKind {
-  /** The same object for all clients that are made so: their operations have the same names. */
-  readonly kind: object;
+  /** The groups, if what decorates the core adds operations. */
+  readonly groups: LazyGroups<AllAPI, ApiParts>;
   /** Does something more around operations that change rooms. */
   readonly around: (plain: ChangingRoomsAPI) => Partial<ChangingRoomsAPI>;
 }
@@ -238,57 +238,150 @@ interface ApiParts extends Pick<ClientKind, "around"> {
   readonly core: () => DecoratedCore;
 }
 
-/** Of a name that several have, the last one counts. */
-const GROUPS: Groups<AllAPI, ApiParts> = [
-  ({ session }) => messagesAPI(session),
-  ({ core }) => {
-    const { isEncrypted: _, ...operations } = core();
-    return operations;
+let plain: LazyGroups<AllAPI, ApiParts> | undefined;
+
+/** The operations of clients whose core has no more than others. */
+export function plainOperations(): LazyGroups<AllAPI, ApiParts> {
+  return plain ??= operations();
+}
+
+/**
+ * The operations in groups.
+ *
+ * @param added The names of those that a core has besides, with spaces in between. Default: none.
+ */
+export function operations(added?: string): LazyGroups<AllAPI, ApiParts> {
+  return new LazyGroups(added === undefined ? GROUPS : [...GROUPS, { names: added, make: coreOf }]);
+}
+
+const coreOf = ({ core }: ApiParts) => core();
+
+/** Tests call each operation by its name. */
+const GROUPS: readonly Group<AllAPI, ApiParts>[] = [
+  { names: "sendMessageEvent redact getEvent getMessages", make: ({ session }) => messagesAPI(session) },
+  {
+    names:
+      "getMembers getJoinedMembers getState getStateEvent sendStateEvent sendMessageEvent fillMemberEvent",
+    make: coreOf,
   },
-  ({ session }) => accountDataAPI(session),
-  ({ session }) => directoryAPI(session),
-  ({ session }) => joiningAPI(session),
-  ({ session }) => presenceAPI(session),
-  ({ session }) => profileAPI(session),
-  ({ session }) => pushRulesAPI(session),
-  ({ session }) => receiptsAPI(session),
-  ({ session, core, around }) => {
-    const plain = { ...roomsAPI(session), ...roomExtrasAPI(session), ...membershipAPI(session, core()) };
-    return { ...plain, ...around(plain) };
+  {
+    names:
+      "getAccountData setAccountData deleteAccountData listAccountData getRoomTags getRoomTag setRoomTag " +
+      "removeRoomTag",
+    make: ({ session }) => accountDataAPI(session),
   },
-  ({ session }) => roomKeysAPI(session),
-  ({ session }) => accountAPI(session),
-  ({ session }) => deviceKeysAPI(session),
-  ({ session }) => dehydratedDeviceAPI(session),
-  ({ session }) => devicesAPI(session),
-  ({ session }) => filtersAPI(session),
-  ({ session }) => syncAPI(session),
-  ({ session }) => sessionAPI(session),
-  ({ session }) => toDeviceAPI(session),
-  ({ session, cipher }) => mediaAPI(session, cipher),
-  ({ session }) => relationsAPI(session),
-  ({ session }) => spacesAPI(session),
-  ({ session }) => reportingAPI(session),
-  ({ session }) => searchAPI(session),
-  ({ session }) => capabilitiesAPI(session),
-  ({ session }) => pushersAPI(session),
-  ({ session }) => thirdPartyAPI(session),
-  ({ session }) => openIdAPI(session),
-  ({ session }) => voipAPI(session),
-  ({ session }) => uiaAPI(session),
-  ({ session, core }) => delayedEventsAPI(session, core().isEncrypted),
-  ({ session }) => mutualRoomsAPI(session),
-  ({ session }) => threadSubscriptionsAPI(session),
-  ({ session }) => invitePermissionsAPI(session),
-  ({ session }) => notificationsAPI(session),
-  ({ session }) => thirdPartyIdsAPI(session),
-  ({ session }) => accountModerationAPI(session),
-  ({ session }) => serverContactsAPI(session),
-  (_, api) => pagingAPI(api),
-  ({ session, core, cipher }) => {
-    const { nextTransactionId, asUserId } = session.http;
-    const { isEncrypted, sendMessageEvent } = core();
-    const placing = { upload: uploader(session), cipher, isEncrypted, nextTransactionId, asUserId };
-    return sendHelpersAPI(sendMessageEvent, placing);
+  {
+    names: "addRoomAlias removeRoomAlias getRoomAlias getRoomAliases getRoomDirectory " +
+      "getRoomDirectoryVisibility setRoomDirectoryVisibility searchUsers",
+    make: ({ session }) => directoryAPI(session),
+  },
+  { names: "joinRoom knockRoom", make: ({ session }) => joiningAPI(session) },
+  { names: "getPresence setPresence", make: ({ session }) => presenceAPI(session) },
+  {
+    names:
+      "getProfile getDisplayname setDisplayname getAvatarUrl setAvatarUrl getProfileField setProfileField " +
+      "deleteProfileField",
+    make: ({ session }) => profileAPI(session),
+  },
+  {
+    names: "getPushRules getPushRule setPushRule removePushRule isPushRuleEnabled setPushRuleEnabled " +
+      "getPushRuleActions setPushRuleActions",
+    make: ({ session }) => pushRulesAPI(session),
+  },
+  { names: "sendReceipt setFullyReadMarker setTyping", make: ({ session }) => receiptsAPI(session) },
+  {
+    names:
+      "createRoom getJoinedRooms upgradeRoom getEventContext timestampToEvent getRoomSummary joinRoomById " +
+      "leaveRoom forgetRoom inviteUser kickUser banUser unbanUser sendMemberEvent",
+    make: ({ session, core, around }) => {
+      const plain = { ...roomsAPI(session), ...roomExtrasAPI(session), ...membershipAPI(session, core()) };
+      return { ...plain, ...around(plain) };
+    },
+  },
+  {
+    names: "getKeyBackupVersion createKeyBackupVersion updateKeyBackupVersion deleteKeyBackupVersion " +
+      "uploadRoomKeys getRoomKey downloadRoomKeys deleteRoomKey",
+    make: ({ session }) => roomKeysAPI(session),
+  },
+  {
+    names: "register isUsernameAvailable isRegistrationTokenValid changePassword deactivateAccount " +
+      "getThirdPartyIds",
+    make: ({ session }) => accountAPI(session),
+  },
+  {
+    names: "uploadKeys queryKeys claimKeys getKeyChanges uploadCrossSigningKeys uploadSignatures",
+    make: ({ session }) => deviceKeysAPI(session),
+  },
+  {
+    names: "getDehydratedDevice uploadDehydratedDevice deleteDehydratedDevice getDehydratedDeviceEvents",
+    make: ({ session }) => dehydratedDeviceAPI(session),
+  },
+  {
+    names: "getDevices getDevice updateDevice deleteDevice deleteDevices",
+    make: ({ session }) => devicesAPI(session),
+  },
+  { names: "createFilter getFilter", make: ({ session }) => filtersAPI(session) },
+  { names: "sync", make: ({ session }) => syncAPI(session) },
+  {
+    names: "versions supports whoami getLoginFlows login logout logoutAll getLoginToken",
+    make: ({ session }) => sessionAPI(session),
+  },
+  { names: "sendToDevice sendToOneDevice", make: ({ session }) => toDeviceAPI(session) },
+  {
+    names: "uploadMedia createMedia uploadMediaTo downloadMedia downloadMediaStream downloadThumbnail " +
+      "getMediaRepoConfig getUrlPreview",
+    make: ({ session, cipher }) => mediaAPI(session, cipher),
+  },
+  { names: "getRelations getThreads", make: ({ session }) => relationsAPI(session) },
+  { names: "getSpaceHierarchy", make: ({ session }) => spacesAPI(session) },
+  { names: "reportEvent reportRoom reportUser", make: ({ session }) => reportingAPI(session) },
+  { names: "searchMessages", make: ({ session }) => searchAPI(session) },
+  { names: "getCapabilities", make: ({ session }) => capabilitiesAPI(session) },
+  { names: "getPushers setPusher removePusher", make: ({ session }) => pushersAPI(session) },
+  {
+    names:
+      "getThirdPartyProtocols getThirdPartyProtocol getThirdPartyLocations getThirdPartyLocationsOfAlias " +
+      "getThirdPartyUsers getThirdPartyUsersOfId",
+    make: ({ session }) => thirdPartyAPI(session),
+  },
+  { names: "getOpenIdToken", make: ({ session }) => openIdAPI(session) },
+  { names: "getTurnServer", make: ({ session }) => voipAPI(session) },
+  { names: "withUia", make: ({ session }) => uiaAPI(session) },
+  {
+    names: "createDelayedEvent listDelayedEvents cancelDelayedEvent restartDelayedEvent sendDelayedEvent",
+    make: ({ session, core }) => delayedEventsAPI(session, core().isEncrypted),
+  },
+  { names: "getMutualRooms", make: ({ session }) => mutualRoomsAPI(session) },
+  {
+    names: "getThreadSubscription setThreadSubscription removeThreadSubscription",
+    make: ({ session }) => threadSubscriptionsAPI(session),
+  },
+  {
+    names: "getInvitePermissions setInvitePermissions",
+    make: ({ session }) => invitePermissionsAPI(session),
+  },
+  { names: "getNotifications", make: ({ session }) => notificationsAPI(session) },
+  {
+    names: "requestEmailToken requestPhoneToken addThirdPartyId bindThirdPartyId unbindThirdPartyId " +
+      "removeThirdPartyId",
+    make: ({ session }) => thirdPartyIdsAPI(session),
+  },
+  {
+    names: "isUserLocked setUserLocked isUserSuspended setUserSuspended",
+    make: ({ session }) => accountModerationAPI(session),
+  },
+  { names: "getSupport getPolicyServer", make: ({ session }) => serverContactsAPI(session) },
+  {
+    names: "iterateMessages iterateRelations iterateThreads iterateSpaceRooms iterateRoomDirectory",
+    make: (_, api) => pagingAPI(api),
+  },
+  {
+    names: "sendMessage sendText edit sendNotice sendEmote sendSticker react sendFile sendImage",
+    make: ({ session, core, cipher }) => {
+      const { nextTransactionId, asUserId } = session.http;
+      const { isEncrypted, sendMessageEvent } = core();
+      const placing = { upload: uploader(session), cipher, isEncrypted, nextTransactionId, asUserId };
+      return sendHelpersAPI(sendMessageEvent, placing);
+    },
   },
 ];

@@ -5,12 +5,16 @@
  * @module
  */
 
-/** Makes the members of each group, of parts and of the object itself. */
-export type Groups<Whole, Parts> = readonly ((parts: Parts, whole: Whole) => Partial<Whole>)[];
+/** Members that are made together. */
+export interface Group<Whole, Parts> {
+  /** Their names, with spaces in between: known before they are made. */
+  readonly names: string;
+  /** Makes them, of parts and of the object itself. */
+  readonly make: (parts: Parts, whole: Whole) => Partial<Whole>;
+}
 
 /** What an object has of its groups. */
 interface Made {
-  readonly groups: Groups<never, never>;
   readonly parts: unknown;
   readonly whole: object;
   /** Those that were made, by their place. */
@@ -20,48 +24,38 @@ interface Made {
 /** Where it has that. */
 const MADE = Symbol("groups");
 
-/** What all objects of a kind have in common. */
-const prototypes = new WeakMap<object, object>();
-
 /**
- * Makes an object of groups. Its members are getters of its prototype: {@link namesOf} has their names, and
- * `Object.create()` makes one over it that has some of its own; a spread has none of them.
- *
- * @param groups Make the members; of a name that several have, the last one counts.
- * @param parts What they are made of.
- * @param kind All objects of a kind have members of the same names, which the first one shows.
+ * Makes objects of the same groups. Their members are getters of one prototype; `Object.create()` makes an
+ * object over one that has some of its own; a spread has none of them.
  */
-export function lazily<Whole extends object, Parts>(
-  groups: Groups<Whole, Parts>,
-  parts: Parts,
-  kind: object,
-): Whole {
-  const known = prototypes.get(kind) ??
-    prototypeOf(groups.map((make) => Object.keys(make(parts, {} as Whole))));
-  prototypes.set(kind, known);
-  const whole = Object.create(known);
-  return Object.defineProperty(whole, MADE, { value: { groups, parts, whole, made: [] } });
-}
+export class LazyGroups<Whole extends object, Parts> {
+  readonly #prototype: object = {};
 
-function prototypeOf(names: readonly (readonly string[])[]): object {
-  const prototype = {};
-  for (const [index, group] of names.entries()) {
-    for (const name of group) {
-      Object.defineProperty(prototype, name, {
-        configurable: true, // of a group that comes later
-        enumerable: true,
-        get(this: { readonly [MADE]: Made }) {
-          const { groups, parts, whole, made } = this[MADE];
-          const members = made[index] ??= groups[index]?.(parts as never, whole as never);
-          return members?.[name];
-        },
-      });
+  /** @param groups The groups; of a name that several have, the last one counts. */
+  constructor(groups: readonly Group<Whole, Parts>[]) {
+    for (const [index, { names, make }] of groups.entries()) {
+      for (const name of names.split(" ")) {
+        Object.defineProperty(this.#prototype, name, {
+          configurable: true, // of a group that comes later
+          enumerable: true,
+          get(this: { readonly [MADE]: Made }) {
+            const { parts, whole, made } = this[MADE];
+            const members = made[index] ??= make(parts as Parts, whole as Whole) as Record<string, unknown>;
+            return members[name];
+          },
+        });
+      }
     }
   }
-  return prototype;
-}
 
-/** The names of the members of such an object. */
-export function namesOf(whole: object): string[] {
-  return Object.keys(Object.getPrototypeOf(whole));
+  /** The names of all members. */
+  get names(): string[] {
+    return Object.keys(this.#prototype);
+  }
+
+  /** Makes an object. */
+  of(parts: Parts): Whole {
+    const whole = Object.create(this.#prototype);
+    return Object.defineProperty(whole, MADE, { value: { parts, whole, made: [] } });
+  }
 }

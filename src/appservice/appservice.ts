@@ -76,7 +76,9 @@ export class Appservice {
   readonly addEventHandler: HandlersAPI["addEventHandler"];
   /** Removes a handler: see {@linkcode HandlersAPI.removeEventHandler}. */
   readonly removeEventHandler: HandlersAPI["removeEventHandler"];
-  /** Private, as it has the tokens: what is printed of an application service, or written as JSON, has none. */
+  /**
+   * Private, as it has the tokens: what is printed of an application service, or written as JSON, has none.
+   */
   readonly #kit: ServiceKit;
   readonly #feed: TransactionFeed;
   readonly #door: HomeserverDoor;
@@ -158,9 +160,9 @@ export class Appservice {
   };
 
   /**
-   * Delivers to handlers what the homeserver sends, until {@linkcode Appservice.stop} is called.
-   * Before, serve {@linkcode Appservice.fetch} at the URL of the registration: the homeserver pings
-   * it first.
+   * Delivers to handlers what the homeserver sends, until {@linkcode Appservice.stop} is called: what
+   * follows `await appservice.start()` runs after that. To do something beside it, do not await it. Before,
+   * serve {@linkcode Appservice.fetch} at the URL of the registration: the homeserver pings it first.
    *
    * @param given Whether to have the homeserver ping, and what stops it.
    * @returns A promise that resolves when it has been stopped.
@@ -194,6 +196,7 @@ export class Appservice {
           "give the application service a store that lasts",
       );
     }
+    this.log.info("Delivers what the homeserver sends, until it is stopped: start() resolves then");
     try {
       await this.#delivery.during(async () => {
         if (ping && !closed.aborted) await this.#firstPing(AbortSignal.any([signal, closed]));
@@ -370,6 +373,11 @@ export class Appservice {
 }
 
 hintAt(Appservice.prototype, "an application service", APPSERVICE_HINTS);
+hintAt(Appservice, "Appservice", {
+  generateRegistration: "createRegistration({ id, url, serverName })",
+  loadRegistration: "parseRegistration(await Deno.readTextFile(path))",
+  fromRegistration: "new Appservice({ registration, homeserver, serverName })",
+});
 
 /** @internal Names of other libraries, for the compiler. */
 export interface AppserviceHints extends Hints<typeof APPSERVICE_HINTS> {}

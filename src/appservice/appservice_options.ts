@@ -19,7 +19,9 @@ import { ValueError } from "../errors/matrix_error.ts";
 import type { OwnUsers } from "./own_users.ts";
 import { checkRegistration, type Registration } from "./registration.ts";
 
-/** How an {@linkcode Appservice} is made: a registration, a homeserver and a server name is all it must have. */
+/**
+ * How an {@linkcode Appservice} is made: a registration, a homeserver and a server name is all it must have.
+ */
 export interface AppserviceOptions extends
   Pick<
     HTTPAPIOptions,
@@ -30,9 +32,9 @@ export interface AppserviceOptions extends
   registration: Registration;
   /**
    * The homeserver: its address, like `https://matrix.example.org`, or a server name, like `example.org`. The
-   * domain of a server name is asked with the first request where its homeserver is, by https alone, and without
-   * a port: `example.org:8448` asks `https://example.org/.well-known/matrix/client`. If it has no such file (404),
-   * the homeserver is at that name itself. Default: `baseUrl`.
+   * domain of a server name is asked with the first request where its homeserver is, by https alone, and
+   * without a port: `example.org:8448` asks `https://example.org/.well-known/matrix/client`. If it has no
+   * such file (404), the homeserver is at that name itself. Default: `baseUrl`.
    */
   homeserver?: string;
   /** The homeserver's address, in place of `homeserver`; a path in it is kept in front of every request's. */
@@ -283,6 +285,8 @@ export const APPSERVICE_HINTS = {
   ghost: "appservice.intent(user)",
   getGhost: "appservice.intent(user)",
   asUser: "appservice.intent(user)",
+  as: "appservice.intent(user)",
+  ghostByUserId: "appservice.intent(userId)",
   store: "the store that it was given",
   getIntent: "appservice.intent(user)",
   getIntentForUserId: "appservice.intent(userId)",

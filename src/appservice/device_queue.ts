@@ -112,8 +112,6 @@ export interface OwnDevice {
 interface QueueWatchOptions {
   /** Whose queue it is. */
   readonly device: OwnDevice;
-  /** The queue; undefined: there is none, it does not encrypt. */
-  readonly queue: object | undefined;
   /** Measures time. */
   readonly clock: Clock;
 }
@@ -157,8 +155,7 @@ export class QueueWatch {
 
   /** Whether the queue has to be looked at, whatever the transactions say. */
   get isDue(): boolean {
-    const { queue, clock } = this.#options;
-    if (queue === undefined) return false;
+    const { clock } = this.#options;
     return this.#looked === undefined || elapsed(clock.now(), this.#looked) >= LOOK_AT_QUEUE_EVERY;
   }
 

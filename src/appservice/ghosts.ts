@@ -10,11 +10,10 @@ import { UserInUseError } from "../errors/account_errcodes.ts";
 import { ForbiddenError, NotFoundError } from "../errors/errcodes.ts";
 import { EncryptionError } from "../errors/encryption_error.ts";
 import { RecentMap } from "../base/recent_map.ts";
-import { isJsonObject } from "../types/json.ts";
 import { Membership } from "../types/enums.ts";
 import type { DeviceID, RoomID, UserID } from "../types/ids.ts";
 import type { OwnUsers } from "./own_users.ts";
-import type { Transaction } from "./transaction.ts";
+import type { ReceivedMember } from "./transaction.ts";
 import type { EncryptionOptions } from "../encryption/encryption.ts";
 import type { ClientOptions } from "../client/mod.ts";
 import { derivedRecoveryKey } from "../encryption/recovery_key/recovery_key.ts";
@@ -95,10 +94,9 @@ export class Ghosts {
     this.#joined.clear();
   }
 
-  /** Learns from a transaction who has come and gone. */
-  note({ events }: Pick<Transaction, "events">): void {
-    for (const event of events) {
-      if (!isJsonObject(event) || event.type !== "m.room.member" || !isJsonObject(event.content)) continue;
+  /** Learns from member events who has come and gone. */
+  note(members: readonly ReceivedMember[]): void {
+    for (const event of members) {
       const { state_key: userId, room_id: roomId, content: { membership } } = event;
       if (typeof userId !== "string" || !this.#users.isOwn(userId)) continue;
       const place = `${userId} ${String(roomId)}`;
@@ -184,8 +182,9 @@ async function once<Key>(known: RecentMap<Key, Promise<void>>, key: Key, work: (
 }
 
 /**
- * Whether what the own user was given holds for all others; one that is missing here does not compile. The others
- * have secrets of their own, or none, and only send: nobody verifies with them, and they read and keep nothing.
+ * Whether what the own user was given holds for all others; one that is missing here does not
+ * compile. The others have secrets of their own, or none, and only send: nobody verifies with
+ * them, and they read and keep nothing.
  */
 const HOLDS: Readonly<Record<keyof EncryptionOptions, boolean>> = {
   ...{ sendTo: true, accept: true, unencrypted: true, onNewRecipient: true },

@@ -75,8 +75,9 @@ export class HomeserverDoor {
    */
   async answer(request: Request): Promise<Response | undefined> {
     const { pathname, searchParams } = new URL(request.url);
-    const found = PATHS.map((path) => path.exec(pathname)).find((match) => match !== null);
-    if (found === undefined || found === null) return undefined;
+    let found: RegExpExecArray | null = null;
+    for (const path of PATHS) if ((found = path.exec(pathname)) !== null) break;
+    if (found === null) return undefined;
     const [path, kind = "", name] = found;
     const allow = METHODS[kind] ?? "GET";
     if (request.method !== allow) {
@@ -176,8 +177,8 @@ const OVERTAKING = 2_000;
 /** How many numbers may be left out; more are numbers that mean something else. */
 const MAX_LEFT_OUT = 50;
 /**
- * After how long what is left out is looked at again where nothing was missing, in milliseconds: twice as long
- * each time.
+ * After how long what is left out is looked at again where nothing was missing, in milliseconds:
+ * twice as long each time.
  */
 const [FIRST_PAUSE, LONGEST_PAUSE] = [10_000, 3_600_000];
 /**

@@ -135,7 +135,8 @@ export class Inbox {
     for await (const { key, value } of this.#store.list([...this.#prefix, "in"], options)) {
       const found = Number(key.at(-1));
       this.#last = Math.max(this.#last, found);
-      const { id, ...transaction } = JSON.parse(String(value)) as Transaction & Pick<Entry, "id">; // as it was added
+      // As it was added.
+      const { id, ...transaction } = JSON.parse(String(value)) as Transaction & Pick<Entry, "id">;
       entries.push({ number: found, id, transaction });
     }
     return entries;
@@ -168,8 +169,8 @@ export class Inbox {
   }
 
   /**
-   * Makes a change after those before it, and waits for it, but not for ever. One that takes effect later is one
-   * that another process has made: what comes after it checks the head.
+   * Makes a change after those before it, and waits for it, but not for ever.
+   * One that takes effect later is one that another process has made: what comes after it checks the head.
    */
   #change<Result>(make: Change<Result>): Promise<Result | { readonly head: Head }> {
     return this.#changes.take(async () => {

@@ -4,8 +4,7 @@
  * @module
  */
 
-import { type ClientAPI, clientAPI, namesOf, RAW_NAMES } from "../api/api.ts";
-import { HTTPAPI, Session } from "../api/http/mod.ts";
+import { type ClientAPI, plainOperations, RAW_NAMES } from "../api/api.ts";
 import { RecentMap } from "../base/recent_map.ts";
 import { NotFoundError } from "../errors/errcodes.ts";
 import type { RoomID, UserID } from "../types/ids.ts";
@@ -14,9 +13,8 @@ import type { Ghosts } from "./ghosts.ts";
 import type { OwnUsers } from "./own_users.ts";
 import type { GhostProfile } from "./appservice_options.ts";
 
-/** The names of a client's operations. Nothing is asked: they are made to read their names. */
-const OPERATIONS = namesOf(clientAPI(new Session(new HTTPAPI({ baseUrl: "http://localhost" }))))
-  .filter((name) => !(name in RAW_NAMES));
+/** The names of a client's operations. */
+const OPERATIONS = plainOperations().names.filter((name) => !(name in RAW_NAMES));
 
 /**
  * A user of an application service: it has every operation of a client, acts as that user, and

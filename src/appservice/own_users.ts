@@ -1,6 +1,6 @@
 /**
- * The users of an application service, and its rooms: where they are, which all of them have left, and what can't be
- * read there.
+ * The users of an application service, and its rooms:
+ * where they are, which all of them have left, and what can't be read there.
  *
  * @module
  */
@@ -14,6 +14,7 @@ import { parseUserId } from "../types/identifiers.ts";
 import type { RoomID, UserID } from "../types/ids.ts";
 import { isJsonObject } from "../types/json.ts";
 import type { Registration } from "./registration.ts";
+import { isMemberEvent, type ReceivedMember } from "./transaction.ts";
 
 /** Says whose users they are. */
 export class OwnUsers {
@@ -142,9 +143,8 @@ export class LeftRooms {
   }
 
   /** Notes who leaves. */
-  note(events: readonly unknown[]): void {
-    for (const event of events) {
-      if (!isJsonObject(event) || event.type !== "m.room.member" || !isJsonObject(event.content)) continue;
+  note(members: readonly ReceivedMember[]): void {
+    for (const event of members) {
       const { room_id: roomId, state_key: userId, content: { membership } } = event;
       if (typeof roomId !== "string" || typeof userId !== "string" || !this.#own.isOwn(userId)) continue;
       const isGone = membership === Membership.LEAVE || membership === Membership.BAN;
@@ -190,11 +190,11 @@ export class UnreadRooms {
     const joined = new Set<unknown>();
     for (const event of events) {
       if (!isJsonObject(event) || typeof event.room_id !== "string") continue;
-      const { type, room_id: roomId, sender, state_key: who, content } = event;
+      const { type, room_id: roomId, sender } = event;
       const isSaid = type === "m.room.encrypted" && !this.#own.isOwn(String(sender));
       if (isSaid && !this.#known.has(roomId)) rooms.add(roomId as RoomID);
-      const isOfOwn = type === "m.room.member" && who === userId && isJsonObject(content);
-      if (isOfOwn && content.membership === Membership.JOIN) joined.add(roomId);
+      const isOfOwn = isMemberEvent(event) && event.state_key === userId;
+      if (isOfOwn && event.content.membership === Membership.JOIN) joined.add(roomId);
     }
     const doubtful: RoomID[] = [];
     for (const roomId of rooms) {

@@ -8,7 +8,8 @@
  */
 
 import type { SyncFeed } from "../actors/syncer/syncer.ts";
-import { HTTPAPI, type HTTPAPIOptions, IS_TOKEN_DEAD, PREPARE, type Prepare, SKEW } from "../api/http/mod.ts";
+import { HTTPAPI, IS_TOKEN_DEAD, PREPARE, SKEW, TOKEN_DIED } from "../api/http/mod.ts";
+import type { HTTPAPIOptions, Prepare } from "../api/http/mod.ts";
 import type { Clock } from "../base/clock.ts";
 import { currentHandler } from "../base/handler_call.ts";
 import { type Logger, loggerOf } from "../base/log.ts";
@@ -111,6 +112,7 @@ export class ServiceKit {
       ...this.transport,
       ...(isNamed && { asUserId: bot, asDeviceId: this.deviceId }),
       [PREPARE]: this.token.noticing(this.ghosts.prepare(bot)),
+      [TOKEN_DIED]: () => this.token.isOwnDead = true,
     });
   }
 }
@@ -126,6 +128,8 @@ export class TokenWatch {
   feed!: Pick<SyncFeed, "fails">;
   /** The way to the homeserver as the own user; set before anything is delivered. */
   own!: HTTPAPI;
+  /** Whether the own user was refused; its token may have been replaced since. */
+  isOwnDead = false;
   readonly #http: HTTPAPI;
 
   /** @param http The way to the homeserver, as the application service itself. */
@@ -133,7 +137,7 @@ export class TokenWatch {
     this.#http = http;
   }
 
-  /** What has to be done before a request of the own user, whose client does not see that the token is dead there. */
+  /** What comes before a request of the own user, whose client does not see that the token is dead there. */
   noticing(prepare: Prepare): Prepare {
     return async (...request) => {
       try {
@@ -154,7 +158,7 @@ export class TokenWatch {
     }
   }
 
-  /** Ends the delivery if the own user was refused: handlers may have been cut off. */
+  /** Ends the delivery if the token is still the one that was refused: handlers may have been cut off. */
   async checkOwn(): Promise<void> {
     if (!this.own[IS_TOKEN_DEAD]) return;
     await this.own.request("GET", WHOAMI); // says so, in most cases
@@ -381,7 +385,7 @@ function isStopped(error: unknown): boolean {
   return error instanceof Error && isStopped(error.cause);
 }
 
-/** Why what a user did has ended, if it is not known: while it is at work, nothing but its store ends a client. */
+/** Why what a user did has ended, if that is not known: nothing but its store ends a client at work. */
 function stopped(userId: UserID, cause: unknown): StoreError {
   return new StoreError(`Cannot go on: the client of ${userId} has ended under what it did`, { cause });
 }

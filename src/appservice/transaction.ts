@@ -61,6 +61,14 @@ function isStateEvent(event: unknown): event is JsonObject {
   return isJsonObject(event) && typeof event.state_key === "string";
 }
 
+/** A member event, as far as it was not checked. */
+export type ReceivedMember = JsonObject & { readonly content: JsonObject };
+
+/** Returns whether something is a member event. */
+export function isMemberEvent(event: unknown): event is ReceivedMember {
+  return isJsonObject(event) && event.type === "m.room.member" && isJsonObject(event.content);
+}
+
 /** What a sync response has of one room. */
 interface JoinedRoom {
   readonly timeline: { readonly events: unknown[]; readonly limited: false };
@@ -125,11 +133,8 @@ export function syncResponseOf(
       else unusable.count++;
     }
   }
-  for (
-    const each of [...rooms.values()].filter(({ timeline }) =>
-      timeline.events.some((event) => late.has(event))
-    )
-  ) {
+  for (const each of late.size === 0 ? [] : rooms.values()) {
+    if (!each.timeline.events.some((event) => late.has(event))) continue;
     each.state_after = {
       events: each.timeline.events.filter((event) => isStateEvent(event) && !late.has(event)),
     };
@@ -137,7 +142,9 @@ export function syncResponseOf(
   const { device_lists, ...rest } = device ?? {
     to_device: { events: transactions.flatMap(({ to_device }) => to_device) },
   } as DevicePart; // checked where sync responses are
-  const lists = transactions.map((transaction) => transaction.device_lists ?? {});
+  const lists: JsonObject[] = [];
+  for (const { device_lists } of transactions) if (device_lists !== undefined) lists.push(device_lists);
+  if (isJsonObject(device_lists)) lists.push(device_lists);
   return {
     next_batch: nextBatch,
     rooms: {
@@ -145,7 +152,7 @@ export function syncResponseOf(
       leave: Object.fromEntries(left.filter((id) => !rooms.has(id)).map((id) => [id, {}])),
     },
     presence: { events: presence as JsonObject[] },
-    device_lists: mergedLists([...lists, isJsonObject(device_lists) ? device_lists : {}]),
+    ...(lists.length > 0 && { device_lists: mergedLists(lists) }),
     ...rest as JsonObject,
   };
 }
@@ -164,7 +171,8 @@ function mergedLists(all: readonly JsonObject[]): JsonObject {
       changed.delete(user);
     }
   }
-  return { changed: [...changed] as string[], left: [...left] as string[] }; // checked where sync responses are
+  // Checked where sync responses are.
+  return { changed: [...changed] as string[], left: [...left] as string[] };
 }
 
 const NUMBER = /^\d{1,15}$/;

@@ -22,7 +22,13 @@ import { type DeviceQueue, type OwnDevice, QueueWatch } from "./device_queue.ts"
 import type { Ghosts } from "./ghosts.ts";
 import type { Entry, Inbox } from "./inbox.ts";
 import { LeftRooms, type OwnRooms, type OwnUsers, UnreadRooms } from "./own_users.ts";
-import { type DevicePart, LateState, syncResponseOf } from "./transaction.ts";
+import {
+  type DevicePart,
+  isMemberEvent,
+  LateState,
+  syncResponseOf,
+  type Transaction,
+} from "./transaction.ts";
 
 /**
  * What is taken for true where the homeserver was not asked: that keys are left. What transactions
@@ -50,7 +56,7 @@ interface TransactionFeedOptions {
   /** Which rooms they are in. */
   readonly rooms: Pick<OwnRooms, "userId" | "log" | "isOwn" | "hasOwnMember" | "isThere" | "joinedRooms">;
   /** Rejects if the token of the own user is dead, which nothing else may show. */
-  readonly token: Pick<TokenWatch, "checkOwn">;
+  readonly token: Pick<TokenWatch, "isOwnDead" | "checkOwn">;
   /** Measures waits. */
   readonly clock: Clock;
   /** Logs a server's faults. */
@@ -103,7 +109,8 @@ export class TransactionFeed implements SyncFeed {
   readonly #late = new LateState();
   readonly #left: LeftRooms;
   readonly #unread: UnreadRooms;
-  readonly #watch: QueueWatch;
+  /** Undefined: nothing is sent to the device. */
+  readonly #watch: QueueWatch | undefined;
   /** The number after which there was nothing, when the inbox was looked at last. */
   #drained = -1;
 
@@ -111,7 +118,7 @@ export class TransactionFeed implements SyncFeed {
   constructor(options: TransactionFeedOptions) {
     this.#options = options;
     this.#left = new LeftRooms(options.rooms);
-    this.#watch = new QueueWatch(options, (userId) => {
+    this.#watch = options.queue && new QueueWatch(options, (userId) => {
       if (this.isOwn(userId)) this.clients.read(userId as UserID);
     });
     this.#unread = new UnreadRooms(options.rooms);
@@ -119,7 +126,7 @@ export class TransactionFeed implements SyncFeed {
 
   /** Whether everything that this process has seen arrive has been read. */
   get isDrained(): boolean {
-    return this.#drained >= this.#options.inbox.last && !this.#watch.isDue;
+    return this.#drained >= this.#options.inbox.last && this.#watch?.isDue !== true;
   }
 
   readonly isOwn = (userId: string): boolean => this.#options.users.isOwn(userId);
@@ -146,7 +153,7 @@ export class TransactionFeed implements SyncFeed {
 
   async #sync({ since, timeout = 0, signal }: SyncOptions): Promise<SyncResponse> {
     const { inbox, clock, ghosts, token } = this.#options;
-    await token.checkOwn();
+    if (token.isOwnDead) await token.checkOwn();
     if (since === undefined) {
       const number = await inbox.removed();
       return await this.#response([], { number, queue: undefined, repeated: number, left: [] }, signal);
@@ -162,7 +169,7 @@ export class TransactionFeed implements SyncFeed {
     const entries = await this.#next(number, repeated);
     if (entries.length === 0) this.#drained = number;
     const left = entries.length === 0 ? await this.#left.find() : [];
-    if (entries.length > 0 || left.length > 0 || timeout === 0 || this.#watch.isDue) {
+    if (entries.length > 0 || left.length > 0 || timeout === 0 || this.#watch?.isDue === true) {
       return await this.#response(entries, { ...position, repeated, left }, signal);
     }
     const late = Promise.withResolvers<void>();
@@ -214,15 +221,16 @@ export class TransactionFeed implements SyncFeed {
   ): Promise<SyncResponse> {
     const { queue, clock } = this.#options;
     const { number, queue: since, repeated } = place;
-    if (queue === undefined) return this.#assembled(entries, place);
-    this.#watch.note(entries);
+    const watch = this.#watch;
+    if (queue === undefined || watch === undefined) return this.#assembled(entries, place);
+    watch.note(entries);
     await this.#unread.look(entries.flatMap(({ transaction }) => transaction.events));
-    if (!this.#watch.isDue) return this.#assembled(entries, place, { part: ENOUGH, next: since });
+    if (!watch.isDue) return this.#assembled(entries, place, { part: ENOUGH, next: since });
     const asked = clock.now();
     const page = await queue.read({ since, signal });
     // Keys are received before the events that they are for; those of a repetition were before.
     if (page.isFull && number >= repeated) return this.#assembled([], place, page);
-    if (!page.isFull) this.#watch.looked(asked);
+    if (!page.isFull) watch.looked(asked);
     return this.#assembled(entries, place, page);
   }
 
@@ -232,11 +240,15 @@ export class TransactionFeed implements SyncFeed {
     page?: { readonly part: DevicePart; readonly next: string | undefined },
   ): SyncResponse {
     const { log, ghosts } = this.#options;
-    const transactions = entries.map(({ transaction }) => transaction);
-    const late = new Set<unknown>(entries.flatMap((entry) => [...this.#late.find(entry)]));
-    for (const { events } of transactions) {
-      this.#left.note(events);
-      ghosts.note({ events: events.filter((event) => !late.has(event)) });
+    const transactions: Transaction[] = [];
+    const late = new Set<unknown>();
+    for (const entry of entries) {
+      transactions.push(entry.transaction);
+      for (const event of this.#late.find(entry)) late.add(event);
+      const members = entry.transaction.events.filter(isMemberEvent);
+      if (members.length === 0) continue; // mostly
+      this.#left.note(members);
+      ghosts.note(members.filter((event) => !late.has(event)));
     }
     const last = entries.at(-1)?.number ?? number;
     const unusable = { count: 0 };

@@ -30,25 +30,45 @@ export interface Clock {
 /** The machine's own clock. */
 export const systemClock: Clock = {
   now: () => Date.now(),
-  delay: (ms, { signal } = {}) => delay(ms, { signal }),
+  delay: (ms, { signal } = {}) => ms > LONGEST_TIMEOUT ? delay(ms, { signal }) : wait(ms, signal),
 };
+
+function wait(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  if (signal?.aborted) return Promise.reject(signal.reason);
+  return new Promise((resolve, reject) => {
+    const end = platform.startTimer(() => {
+      signal?.removeEventListener("abort", abort);
+      resolve();
+    }, ms);
+    const abort = () => {
+      end();
+      reject(signal?.reason);
+    };
+    signal?.addEventListener("abort", abort, { once: true });
+  });
+}
 
 /** The longest time that a timer can wait, in milliseconds: it does not wait for a longer one. */
 const LONGEST_TIMEOUT = 2 ** 31 - 1;
 
 /**
- * Waits by the machine's clock, and does not keep a process of Deno alive. `delay()` of `@std/async` does, with any
- * options: it turns its timer into a number, by which Deno 2.9 finds no timer.
+ * Waits by the machine's clock, and does not keep a process of Deno alive. `delay()` of `@std/async` does,
+ * with any options: it turns its timer into a number, by which Deno 2.9 finds no timer.
  */
 export function idleDelay(ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    platform.unref(timer);
-  });
+  return new Promise((resolve) => void platform.startTimer(resolve, ms, { keepsAlive: false }));
 }
 
-/** Why a wait ends that nobody needs any more: a reason that is made each time would note a stack. */
-const NOT_NEEDED = new DOMException("The wait is not needed any more", "AbortError");
+/**
+ * A reason to abort with, the same each time: to make one notes a stack. It is made with the first use, since
+ * at the top of a module V8 reads all of that again to say where: 19 ms for a bundle.
+ */
+export function abortReason(message: string): () => DOMException {
+  let reason: DOMException | undefined;
+  return () => reason ??= new DOMException(message, "AbortError");
+}
+
+const notNeeded = abortReason("The wait is not needed any more");
 
 /**
  * Calls back after a while.
@@ -60,12 +80,11 @@ const NOT_NEEDED = new DOMException("The wait is not needed any more", "AbortErr
  */
 export function alarm(clock: Clock, ms: number, call: () => void): () => void {
   if (clock === systemClock && ms <= LONGEST_TIMEOUT) {
-    const timer = setTimeout(call, ms); // a third of the time of a delay with a signal
-    return () => clearTimeout(timer);
+    return platform.startTimer(call, ms); // a third of the time of a delay with a signal
   }
   const ended = new AbortController();
   clock.delay(ms, { signal: ended.signal }).then(call, () => {});
-  return () => ended.abort(NOT_NEEDED);
+  return () => ended.abort(notNeeded());
 }
 
 /**

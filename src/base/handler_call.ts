@@ -79,7 +79,7 @@ export class HandlerCall<Event = unknown> {
 
   /** Calls the handler; whatever it calls or starts is inside. */
   run<Context>(handler: (event: Event, context: Context) => unknown, context: Context): unknown {
-    listen();
+    if (!isListening) listen();
     return calls.run(this, callInScope<Event, Context>, handler, this.event, context);
   }
 
@@ -162,11 +162,10 @@ export function outsideOfHandlers<Result>(work: () => Result): Result {
 }
 
 /**
- * Has promises that fail in a handler, and that nobody awaits, reported as its failure. Others, and those that
- * the application has seen to, are left to the application.
+ * Has promises that fail in a handler, and that nobody awaits, reported as its failure.
+ * Others, and those that the application has seen to, are left to the application.
  */
 function listen(): void {
-  if (isListening) return;
   isListening = true;
   platform.onUnawaited((reason) => {
     const call = currentCall();

@@ -1,6 +1,6 @@
 /**
- * HTML as plain text. A parser takes it apart that reads HTML as browsers do. The library `html-to-text` writes the
- * same, and would be a tenth of what a bundled client weighs; a property compares the two.
+ * HTML as plain text. A parser takes it apart that reads HTML as browsers do. The library `html-to-text`
+ * writes the same, and would be a tenth of what a bundled client weighs; a property compares the two.
  *
  * @module
  */
@@ -52,8 +52,9 @@ const MAX_NESTING = 20;
 const NOTHING = () => {};
 
 /**
- * Writes HTML as plain text: lists with their marks, quotes with `>`, tables with a bar in front of each cell,
- * links with where they lead, images by what stands for them. Scripts, styles and `mx-reply` are left out.
+ * Writes HTML as plain text: lists with their marks, quotes with `>`, tables with a bar in
+ * front of each cell, links with where they lead, images by what stands for them. Scripts,
+ * styles and `mx-reply` are left out.
  *
  * @param html HTML from anybody.
  */

@@ -1,9 +1,9 @@
 /**
  * Where an error comes from in the application: the first frame of its stack that is not Greenroom's.
  *
- * In a bundle all frames are in one file, in which this package is in one piece: modules stand in the order in
- * which they are evaluated. This one, which entries import first, is its beginning, and their last lines are its
- * end.
+ * In a bundle all frames are in one file, in which this package is in one piece: modules stand
+ * in the order in which they are evaluated. This one, which entries import first, is its
+ * beginning, and their last lines are its end.
  *
  * @module
  */
@@ -25,11 +25,15 @@ const FRAME = /^ +at (?:.*[ (])?((?:file|https?|blob):[^\s()]+):(\d+):(\d+)\)?$/
 const LIBRARY = /\/node_modules\/|\/deno\/npm\//;
 /** The end of this module's address, unless it is in a bundle. */
 const HERE = /\/src\/base\/own_code\.[jt]s$/;
+/** The folder of this package in JSR, or in a copy of it: there the code is in bundles of its own. */
+const PACKAGE = /^.*\/@greenroom\/matrix\/\d[^/]*\//;
 /** How many frames are looked through: Greenroom has some between an application and a request. */
 const FRAMES = 30;
 
-/** The folder of this package's code; undefined in a bundle. */
-const folder = HERE.test(import.meta.url) ? import.meta.url.replace(HERE, "/src/") : undefined;
+/** The folder of this package's code; undefined in a bundle of an application. */
+const folder = HERE.test(import.meta.url)
+  ? import.meta.url.replace(HERE, "/src/")
+  : PACKAGE.exec(import.meta.url)?.[0];
 
 /**
  * Where a bundle has this module, and the ends of entries. Functions, since V8 reads a file anew

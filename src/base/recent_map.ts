@@ -7,6 +7,8 @@
 interface Entry<Key, Value> {
   readonly key: Key;
   value: Value;
+  /** How much of the capacity it takes. */
+  weight: number;
   /** The entry that was used before this one. */
   older: Entry<Key, Value> | undefined;
   /** The entry that was used after this one. */
@@ -25,8 +27,14 @@ export class RecentMap<Key, Value> {
   #oldest: Entry<Key, Value> | undefined;
   #newest: Entry<Key, Value> | undefined;
   readonly #capacity: number;
+  /** What the entries weigh together. */
+  #total = 0;
 
-  /** @param capacity How many entries it has at most: one more takes the place of the oldest. Default: any number. */
+  /**
+   * @param capacity How much the entries may weigh together, and how many there may be if each
+   *   weighs 1: the oldest make room for one more. The newest one stays even if it is heavier.
+   *   Default: any number.
+   */
   constructor(capacity = Infinity) {
     this.#capacity = capacity;
   }
@@ -44,17 +52,19 @@ export class RecentMap<Key, Value> {
   }
 
   /** Sets a value, which becomes the newest entry. */
-  set(key: Key, value: Value): void {
+  set(key: Key, value: Value, weight = 1): void {
     const known = this.#entries.get(key);
-    if (known !== undefined) {
+    this.#total += weight - (known?.weight ?? 0);
+    if (known === undefined) {
+      const entry = { key, value, weight, older: undefined, newer: undefined };
+      this.#entries.set(key, entry);
+      this.#append(entry);
+    } else {
       known.value = value;
+      known.weight = weight;
       this.#renew(known);
-      return;
     }
-    const entry = { key, value, older: undefined, newer: undefined };
-    this.#entries.set(key, entry);
-    this.#append(entry);
-    if (this.size > this.#capacity) this.removeOldest();
+    while (this.#total > this.#capacity && this.#oldest !== this.#newest) this.removeOldest();
   }
 
   /**
@@ -67,6 +77,7 @@ export class RecentMap<Key, Value> {
     if (entry === undefined) return undefined;
     this.#entries.delete(key);
     this.#unlink(entry);
+    this.#total -= entry.weight;
     return entry.value;
   }
 
@@ -83,6 +94,7 @@ export class RecentMap<Key, Value> {
   clear(): void {
     this.#entries.clear();
     this.#oldest = this.#newest = undefined;
+    this.#total = 0;
   }
 
   #renew(entry: Entry<Key, Value>): void {
@@ -125,49 +137,5 @@ export class RecentSet<Value extends string> {
   /** Adds a value, which becomes the newest. */
   add(value: Value): void {
     this.#values.set(value, value);
-  }
-}
-
-interface Weighed<Value> {
-  readonly value: Value;
-  readonly weight: number;
-}
-
-/** Keeps the entries that were used last, up to a total weight. */
-export class WeighedCache<Key, Value> {
-  readonly #limit: number;
-  readonly #entries = new RecentMap<Key, Weighed<Value>>();
-  #total = 0;
-
-  /**
-   * @param limit How much the entries may weigh together. The newest one stays even if it is
-   *   heavier.
-   */
-  constructor(limit: number) {
-    this.#limit = limit;
-  }
-
-  get(key: Key): Value | undefined {
-    return this.#entries.get(key)?.value;
-  }
-
-  /** Sets a value, and evicts the entries that were not used for longest while all weigh too much. */
-  set(key: Key, value: Value, weight: number): void {
-    this.#total += weight - (this.#entries.get(key)?.weight ?? 0);
-    this.#entries.set(key, { value, weight });
-    while (this.#total > this.#limit && this.#entries.size > 1) {
-      this.#total -= this.#entries.removeOldest()?.weight ?? 0;
-    }
-  }
-
-  /** Removes a value. */
-  delete(key: Key): void {
-    this.#total -= this.#entries.remove(key)?.weight ?? 0;
-  }
-
-  /** Removes all values. */
-  clear(): void {
-    this.#entries.clear();
-    this.#total = 0;
   }
 }

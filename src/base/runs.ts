@@ -1,23 +1,61 @@
 /**
- * Ways to do work: one piece after the other, once for several requests, a few at a time, and without those
- * that fail.
+ * Ways to do work: one piece after the other, once for several requests, a few at a time, with pauses, and
+ * without those that fail.
  *
  * @module
  */
 
-/** Has pieces of work done one after the other. */
-export class Turns {
-  #last: Promise<unknown> = Promise.resolve();
+import { abortable } from "@std/async/abortable";
+import { platform } from "./platform/mod.ts";
+
+/** When a piece of work has its turn. */
+interface TurnOptions<Subject> {
+  /** What it is about: only work about the same waits for it. Default: all is about the same. */
+  readonly of?: Subject;
+  /** Ends the wait for the turn: those behind it then wait for those before it. Default: nothing does. */
+  readonly signal?: AbortSignal;
+}
+
+/** Has pieces of work done one after the other, in the order in which they are given to it. */
+export class Turns<Subject = undefined> {
+  /** By what it is about, settles when the last work has ended; absent: nothing is under way. */
+  readonly #last = new Map<Subject | undefined, Promise<void>>();
+
+  /** Whether nothing is under way. */
+  get isIdle(): boolean {
+    return this.#last.size === 0;
+  }
+
+  /** Waits until nothing is under way. */
+  async settled(): Promise<void> {
+    while (!this.isIdle) await Promise.all(this.#last.values());
+  }
 
   /**
-   * Does something when all that came before has ended, well or not.
+   * Does something at once, or when all that came before has ended, well or not.
    *
    * @throws What the work throws; those behind it have their turn all the same.
    */
-  take<Result>(work: () => Result | Promise<Result>): Promise<Result> {
-    const result = this.#last.then(work);
-    this.#last = result.then(() => {}, () => {}); // which keeps no result in memory
-    return result;
+  async take<Result>(
+    work: () => Result | Promise<Result>,
+    { of, signal }: TurnOptions<Subject> = {},
+  ): Promise<Result> {
+    const before = this.#last.get(of);
+    const mine = Promise.withResolvers<void>();
+    this.#last.set(of, mine.promise);
+    try {
+      if (before !== undefined) await (signal === undefined ? before : abortable(before, signal));
+    } catch (error) {
+      mine.resolve(before); // and it is the last until then, if nothing comes behind it
+      mine.promise.then(() => this.#last.get(of) === mine.promise && this.#last.delete(of));
+      throw error;
+    }
+    try {
+      return await work();
+    } finally {
+      if (this.#last.get(of) === mine.promise) this.#last.delete(of);
+      mine.resolve();
+    }
   }
 }
 
@@ -94,6 +132,34 @@ export async function sideBySide<Thing>(
   };
   await Promise.all(Array.from({ length: Math.min(limit, things.length) }, takeNext));
   if (failure !== undefined) throw failure.error;
+}
+
+/** Lets all other work of the process go on. */
+export function pause(): Promise<void> {
+  return new Promise((resolve) => platform.nextTask(resolve));
+}
+
+/**
+ * Goes through many things, and pauses after each few.
+ *
+ * @param things What to go through.
+ * @param count How many come between two pauses.
+ * @param weigh For how many a thing counts. Default: one.
+ */
+export async function* withPauses<Thing>(
+  things: Iterable<Thing>,
+  count: number,
+  weigh: (thing: Thing) => number = () => 1,
+): AsyncGenerator<Thing> {
+  let done = 0;
+  for (const thing of things) {
+    if (done >= count) {
+      await pause();
+      done = 0;
+    }
+    done += weigh(thing);
+    yield thing;
+  }
 }
 
 /**

@@ -1,7 +1,7 @@
 /**
- * Spans and metrics of what a client does, for OpenTelemetry. Loaded when an SDK has been registered. Of its API
- * only the types are used: what an SDK registers is called as it is, so that no bot loads a library for what it
- * does not do, and any version of the API may have registered it.
+ * Spans and metrics of what a client does, for OpenTelemetry. Loaded when an SDK has been registered. Of its
+ * API only the types are used: what an SDK registers is called as it is, so that no bot loads a library for
+ * what it does not do, and any version of the API may have registered it.
  *
  * @module
  */
@@ -177,8 +177,8 @@ interface Handled {
 }
 
 /**
- * Handles an event as a span, and measures that: `greenroom.client.*` and `greenroom.bot.*` are the metrics `lag`,
- * `running` and `duration`; of a bot also `updates`, which counts events.
+ * Handles an event as a span, and measures that: `greenroom.client.*` and `greenroom.bot.*` are the metrics
+ * `lag`, `running` and `duration`; of a bot also `updates`, which counts events.
  */
 export function handled<Result>({ by, type, data, clock }: Handled, work: () => Result): Result {
   const meter = meterOf();

@@ -28,15 +28,17 @@ let ending: EndingSignal | undefined;
 /**
  * Runs something that SIGINT and SIGTERM close, together with all else that is run so.
  *
- * The process then has the status 130 or 143, as shells show a signal. It ends by itself, when the program is over,
- * and is ended after {@link AFTERWARDS}. Under `deno run --watch`, where each save of a file says so, the program
- * begins again. A second signal ends it immediately. No effect where there are no signals, as on Deno Deploy.
+ * The process then has the status 130 or 143, as shells show a signal. It ends by itself, when the
+ * program is over, and is ended after {@link AFTERWARDS}. Under `deno run --watch`, where each save of
+ * a file says so, the program begins again. A second signal ends it immediately. No effect where there
+ * are no signals, as on Deno Deploy.
  *
  * @param run What goes on until it is closed.
  * @param options.signals Whether signals close it; otherwise it only runs.
  * @param options.close Closes it.
  * @param options.log Says which signal it was, and why it could not be closed.
- * @returns Resolves when it has ended, and is closed if there was a signal; at once where there was one before.
+ * @returns Resolves when it has ended, and is closed if there was a signal;
+ *   at once where there was one before.
  */
 export async function untilSignal(
   run: () => Promise<void>,

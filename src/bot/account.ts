@@ -1,6 +1,6 @@
 /**
- * An account whose token and device are kept in the store: the bot logs in once, or continues the session that a
- * login by OAuth 2.0 has left there.
+ * An account whose token and device are kept in the store:
+ * the bot logs in once, or continues the session that a login by OAuth 2.0 has left there.
  *
  * Several processes may have the store. A process that needs tokens reads there whether another has
  * newer ones; one that has new ones writes them only in place of those that they come from.

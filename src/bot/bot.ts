@@ -25,22 +25,28 @@ import {
   type BotStartOptions,
   checkBotOptions,
   type ClientBotOptions,
+  type EnvBotOptions,
   type HostedBotOptions,
+  type SessionOption,
+  type WithSession,
 } from "./bot_options.ts";
 import { Composer, type MiddlewareLike } from "./composer.ts";
 import {
   BOT_HINTS,
+  type BotMessage,
   type BotRoom,
   type BotRoomOptions,
-  BotRooms,
+  type BotSendOptions,
   type Context,
   type EveryOptions,
+  OutsideRoom,
+  placeIn,
   type ReminderHandler,
   TimedFunctions,
 } from "./context/context.ts";
 import { Kit } from "./kit.ts";
 import type { Inviter } from "./policy/policy.ts";
-import type { BotSession, ListenedQuery, Query } from "./run/mod.ts";
+import { type BotSession, BotStore, type ListenedQuery, type Query } from "./run/mod.ts";
 import { type BotClient, clientOf } from "./account.ts";
 import { optionsFromProcess } from "./env.ts";
 import type { LaterAPI } from "./later.ts";
@@ -68,8 +74,8 @@ import { Updates } from "./updates.ts";
  * await done;
  * ```
  *
- * @typeParam C What functions are called with: {@linkcode Context}, and what earlier functions have set on it,
- * as {@linkcode Composer} shows.
+ * @typeParam C What functions are called with: {@linkcode Context},
+ * and what earlier functions have set on it, as {@linkcode Composer} shows.
  */
 export class Bot<C extends Context = Context> extends Composer<C> {
   /** The bot's user ID; the empty text until the homeserver has said whose the access token is. */
@@ -79,6 +85,8 @@ export class Bot<C extends Context = Context> extends Composer<C> {
 
   /** The bot's client: it has every operation of the Matrix API that the bot does not have itself. */
   readonly client: Client;
+  /** Values that the bot keeps by keys of its own, in its store. */
+  readonly store: BotStore;
   /** Lists and cancels reminders that have not fired yet. */
   readonly reminders: RemindersAPI;
   /** Lists and cancels messages that `c.later()` has set, and has their time begin again. */
@@ -88,22 +96,25 @@ export class Bot<C extends Context = Context> extends Composer<C> {
   readonly #updates: Updates;
   readonly #life: BotLife;
   readonly #times: TimedFunctions;
-  readonly #rooms: BotRooms;
   readonly #ending = new AbortController();
 
   /**
    * Makes a bot; nothing is sent.
    *
-   * @param options A homeserver and a token, or a user and a password, at the least; an appservice; or a client.
+   * @param options A homeserver and a token, or a user and a password, at the least;
+   *   an appservice; or a client.
    * @throws {ValueError} If an option can't be used.
    */
-  constructor(options: (BotOptions & BotOptionHints) | HostedBotOptions | ClientBotOptions) {
+  constructor(
+    options: ((BotOptions & BotOptionHints) | HostedBotOptions | ClientBotOptions) & SessionOption<C>,
+  ) {
     super();
     checkBotOptions(options);
     this.#made = clientOf(options);
     this.client = this.#made.client;
     this.#kit = new Kit(this.client, options, this.#ending.signal);
-    const { later, reminders } = this.#kit;
+    const { later, reminders, sessions } = this.#kit;
+    this.store = new BotStore(this.client, sessions);
     this.reminders = { list: (filter) => reminders.list(filter), cancel: (id) => reminders.cancel(id) };
     this.later = {
       list: (filter) => later.list(filter),
@@ -113,7 +124,7 @@ export class Bot<C extends Context = Context> extends Composer<C> {
     this.#updates = new Updates(this.#kit, this as unknown as Composer); // what `C` adds, functions set
     this.#life = new BotLife(this.#kit, this.#updates, this.#made);
     this.#times = new TimedFunctions(this.#kit);
-    this.#rooms = new BotRooms(this.#kit, () => this.#life.started());
+    this.#kit.outside.started = () => this.#life.started();
   }
 
   /**
@@ -136,14 +147,17 @@ export class Bot<C extends Context = Context> extends Composer<C> {
    * await bot.start(); // on Deploy: Deno.serve(bot.fetch), wakes and cron: see bot.fetch
    * ```
    */
-  static fromEnv<C extends Context = Context>(options: Partial<BotOptions> & BotOptionHints = {}): Bot<C> {
-    return new Bot<C>(optionsFromProcess(options));
+  static fromEnv<C extends Context = Context, State extends object = never>(
+    options?: EnvBotOptions<C, State>,
+  ): Bot<[State] extends [never] ? C : C & WithSession<State>> {
+    // It has the session that its type says.
+    return new Bot(optionsFromProcess((options ?? {}) as Partial<BotOptions>)) as never;
   }
 
   /**
-   * Starts the bot, and runs it until it is stopped: what follows `await bot.start()` runs after that. To go on once
-   * it runs, do not await it, but `await bot.client.ready`. A bot with a password logs in first, as soon as the
-   * homeserver answers. Reminders that it missed while it was away fire now.
+   * Starts the bot, and runs it until it is stopped: what follows `await bot.start()` runs after that. To go
+   * on once it runs, do not await it, but `await bot.client.ready`. A bot with a password logs in first, as
+   * soon as the homeserver answers. Reminders that it missed while it was away fire now.
    *
    * @param options What stops the bot.
    * @returns A promise that resolves when the bot has stopped. It rejects with the reason if the bot
@@ -285,9 +299,10 @@ export class Bot<C extends Context = Context> extends Composer<C> {
    * If a room that the function names is upgraded, the function goes on in the old one, also with
    * `followUpgrade()`: keep the ID of the room in a session, and change it there.
    *
-   * @param pattern When: a duration, like `10m` or `1h30m`, or in milliseconds, from a second on; or as cron
-   *   writes it: minute, hour, day, month, weekday. The times of a duration are its multiples, counted from the
-   *   beginning of 1970 in UTC: those of `10m` are at each full ten minutes, whenever the bot was started.
+   * @param pattern When: a duration, like `10m` or `1h30m`, or in milliseconds, from a second on; or
+   *   as cron writes it: minute, hour, day, month, weekday. The times of a duration are its
+   *   multiples, counted from the beginning of 1970 in UTC: those of `10m` are at each full ten
+   *   minutes, whenever the bot was started.
    * @param handler What to do.
    * @param options Its name, and the time zone.
    * @returns This.
@@ -296,7 +311,8 @@ export class Bot<C extends Context = Context> extends Composer<C> {
    * @example
    * ```ts ignore
    * bot.every("10m", (c) => c.in("!room:example.org").send("Ten minutes have passed."));
-   * bot.every("0 9 * * 1-5", (c) => c.in("!room:example.org").send("Good morning!"), { timezone: "Europe/Rome" });
+   * bot.every("0 9 * * 1-5", (c) => c.in("!room:example.org").send("Good morning!"), { timezone:
+   * "Europe/Rome" });
    * ```
    */
   every(pattern: string | number, handler: ReminderHandler, options: EveryOptions = {}): this {
@@ -309,6 +325,7 @@ export class Bot<C extends Context = Context> extends Composer<C> {
   /**
    * Adds a function for reminders of a name: {@linkcode RoomContext.remind} sets them.
    *
+   * @typeParam Data What the reminders of the name are set with: nothing checks it. Default: unknown.
    * @param name The name, as `c.remind(when, { name, data })` has it.
    * @param handler Called at the time of a reminder. `c.data` is the `data` of the reminder,
    *   `c.late` how late it is, in milliseconds.
@@ -320,14 +337,16 @@ export class Bot<C extends Context = Context> extends Composer<C> {
    * import type { Bot } from "@greenroom/matrix/bot";
    *
    * export function addWater(bot: Bot): void {
-   *   bot.reminder("water", (c) => c.send(`Water the ${c.data}!`));
-   *   bot.command("plant <name>", (c) => c.remind({ in: 86_400_000 }, { name: "water", data: c.args.name }));
+   *   bot.reminder<{ plant: string }>("water", (c) => c.send(`Water the ${c.data.plant}!`));
+   *   bot.command("plant <name>", (c) => {
+   *     return c.remind({ in: 86_400_000 }, { name: "water", data: { plant: c.args.name } });
+   *   });
    * }
    * ```
    */
-  reminder(name: string, handler: ReminderHandler): this {
+  reminder<Data = unknown>(name: string, handler: ReminderHandler<Data>): this {
     checkFunction(handler, `add a function for reminders of the name "${name}"`);
-    this.#times.add(name, handler);
+    this.#times.add(name, handler as ReminderHandler); // the data is what the program has given
     return this;
   }
 
@@ -356,9 +375,34 @@ export class Bot<C extends Context = Context> extends Composer<C> {
   }
 
   /**
-   * A room in which the bot speaks outside of its functions, for a webhook or a timer of your own:
-   * in Markdown, encrypted where the room is, as its functions do with `c`. What is called before
-   * the bot has started waits for the start if that is under way; what is called in a function is a step of it.
+   * Sends text to a room, outside of the bot's functions too, as {@linkcode Bot.in} does, which has all else
+   * that a bot does in a room.
+   *
+   * @param room The ID of the room.
+   * @param text The text, in Markdown.
+   * @param options What it is written in, of what kind it is, whom it notifies, what it replies to.
+   * @returns The message; the first, if there are several.
+   * @throws {ValueError} If it is no room ID.
+   * @throws {MatrixRequestError} If the homeserver refuses.
+   *
+   * @example
+   * ```ts
+   * import type { Bot } from "@greenroom/matrix/bot";
+   *
+   * export async function announce(bot: Bot, room: string, build: number): Promise<void> {
+   *   const message = await bot.send(room, `**Build ${build}** has passed`);
+   *   await message.react("🎉");
+   * }
+   * ```
+   */
+  async send(room: string, text: string, options?: BotSendOptions): Promise<BotMessage> {
+    return await this.in(room).send(text, options);
+  }
+
+  /**
+   * A room in which the bot speaks outside of its functions, for a webhook or a timer of your own: in
+   * Markdown, encrypted where the room is, as its functions do with `c`. What is called before the bot has
+   * started waits for the start if that is under way; what is called in a function is a step of it.
    *
    * @param room The ID of the room.
    * @param options A thread to speak in.
@@ -379,7 +423,8 @@ export class Bot<C extends Context = Context> extends Composer<C> {
    */
   in(room: string, options: BotRoomOptions = {}): BotRoom {
     checkOptions(options, { thread: true }, "speak in a room");
-    return this.#rooms.in({ room: toRoomId(room), thread: options.thread });
+    const roomId = toRoomId(room);
+    return new OutsideRoom(this.#kit, { room: roomId, ...placeIn(options, "speak in a room", roomId) });
   }
 
   /**
@@ -413,7 +458,7 @@ export interface Bot<C extends Context = Context> extends BotHints {}
 
 // The rest is generated by `deno task members`: documentation tools do not follow `extends`.
 
-import type { Args, Command, CommandOptions, Schemas } from "./commands/commands.ts";
+import type { Args, Command, CommandOptions, Schemas, TextCommandOptions } from "./commands/commands.ts";
 import type { CommandContext, HeardContext, Middleware, Narrowed, Next, QueryContext } from "./middleware.ts";
 
 /** What the bot does: its commands, handlers and plugins, as of a {@linkcode Composer}. */
@@ -441,10 +486,10 @@ export interface Bot<C extends Context = Context> {
   /**
    * Adds middleware for what a query names: see {@linkcode Queries}.
    *
-   * `"message"` and `"text"` leave out notices (`m.notice`), which bots send: else two bots would answer one another.
-   * `"notice"` hears them.
+   * `"message"` and `"text"` leave out notices (`m.notice`), which bots send:
+   * else two bots would answer one another. `"notice"` hears them.
    *
-   * @param query The query, or several; kinds of messages and members also by their own names: `image`, `join`.
+   * @param query The query, or several; kinds of messages and members also by their names: `image`, `join`.
    * @param middleware The functions, or trees of them. They get the event with its type.
    * @returns A tree that gets the same: what is added to it comes after the middleware.
    * @throws {ValueError} If there is no such query.
@@ -531,6 +576,21 @@ export interface Bot<C extends Context = Context> {
   command<const P extends string>(
     pattern: P | readonly [P, ...string[]],
     ...middleware: readonly Middleware<Narrowed<C, CommandContext<Args<P>>>>[]
+  ): this;
+
+  /**
+   * Adds a command with options, whose arguments stand in one of these.
+   *
+   * @param name Its name.
+   * @param options Its arguments, as they may stand in a pattern, and what it does, who may use it.
+   * @param middleware The functions; `c.args` has the arguments.
+   * @returns This.
+   * @throws {ValueError} If the arguments can't be read, or another command has its name or an alias.
+   */
+  command<const P extends string, const A extends string>(
+    name: P | readonly [P, ...string[]],
+    options: TextCommandOptions<A>,
+    ...middleware: readonly Middleware<Narrowed<C, CommandContext<Args<`${P} ${A}`>>>>[]
   ): this;
 
   /**

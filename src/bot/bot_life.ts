@@ -74,7 +74,8 @@ export class BotLife {
 
   async #openAccount(): Promise<void> {
     const { account, store } = this.#made;
-    await store?.getMany([]); // if it can't be opened, the client is not used yet, and the next start tries again
+    // If it can't be opened, the client is not used yet, and the next start tries again.
+    await store?.getMany([]);
     await account?.open(this.#kit.client);
   }
 
@@ -185,7 +186,7 @@ export class BotLife {
         client.log.debug("Could not store the device", { error })
       );
     }
-    this.#announce("The bot has started: bot.start() resolves when it stops", { user: client.mxid });
+    this.#announce("The bot has started, and runs until Ctrl-C or bot.stop()", { user: client.mxid });
     try {
       await Promise.race([timers.run(signal), aborted(ending)]);
     } catch (error) {

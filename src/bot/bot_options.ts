@@ -1,13 +1,22 @@
 /**
  * How a bot is made.
  *
+ * Over 300 lines because most of it is the documentation of what applications see.
+ *
  * @module
  */
 
 import { homeserverAddress } from "../api/server/server.ts";
 import { checkHinted } from "../errors/hints.ts";
 import { checkOptions, type OptionNames } from "../errors/known_names.ts";
-import { Client, type ClientOptions, type Store, ValueError } from "../../mod.ts";
+import {
+  Client,
+  type ClientOptions,
+  type DefineSessionOptions,
+  type SessionScope,
+  type Store,
+  ValueError,
+} from "../../mod.ts";
 import type { WriteInstead } from "../../types.ts";
 import type { AccessOptions, AutoJoin, InviteLimit, RateLimit } from "./policy/policy.ts";
 
@@ -24,6 +33,38 @@ export interface BotHost {
   /** Stops it for good, and releases its resources. */
   close(): Promise<void>;
 }
+
+/** What `c.session` is. */
+export interface BotSessionOptions<State extends object>
+  extends Omit<DefineSessionOptions<State>, "name" | "per"> {
+  /** Its name in the store: another name is another session. Default: `session`. */
+  name?: string;
+  /** Whose it is: one for each room, for one. Default: `room`. */
+  per?: SessionScope;
+}
+
+/**
+ * What a context has with the bot's option `session`: a {@linkcode Bot} of `Context & WithSession<State>`
+ * has it in all functions.
+ */
+export interface WithSession<State extends object> {
+  /**
+   * The session of the event, as the bot's option `session` says whose that is: change it, or set another.
+   * What was made of it is committed together with the record that the event was handled, so a crash
+   * repeats no change, and a function that throws changes nothing. No other function has it until this one
+   * ends or asks.
+   */
+  session: State;
+}
+
+/** What `c.session` is, as the type of a bot's contexts has it. */
+export type SessionOf<C> = C extends WithSession<infer State> ? BotSessionOptions<State> : never;
+
+/** The option `session`, where the type of a bot's contexts has one. */
+export type SessionOption<C> = [SessionOf<C>] extends [never] ? unknown : {
+  /** What functions have as `c.session`. */
+  session: SessionOf<C>;
+};
 
 /** How a bot hears and speaks. */
 export interface BotBehaviour extends AccessOptions {
@@ -42,17 +83,17 @@ export interface BotBehaviour extends AccessOptions {
    */
   unknownCommands?: "answer" | "ignore";
   /**
-   * Whether the bot tells a user that a command has failed, where no function has caught that, and `bot.catch()`
-   * says nothing. Default: true.
+   * Whether the bot tells a user that a command has failed, where no function has caught that,
+   * and `bot.catch()` says nothing. Default: true.
    */
   saysFailures?: boolean;
   /**
-   * Whether to accept invitations: of all who are heard, of none, of the users on a list, which may be patterns
-   * like `@*:example.org`, or as a function says. Who has
-   * invited is remembered: {@linkcode Bot.inviter}. An invitation is tried again, also after a restart
-   * with a store, until the bot has joined, it was withdrawn, or it is refused for good: while the homeserver is
-   * away or limits joins for up to 30 days, and for five minutes if it refuses (403, 404), since an invitation
-   * may come over federation before what it needs. How many are taken, `inviteLimit` says. Default: true.
+   * Whether to accept invitations: of all who are heard, of none, of the users on a list, which may be
+   * patterns like `@*:example.org`, or as a function says. Who has invited is remembered:
+   * {@linkcode Bot.inviter}. An invitation is tried again, also after a restart with a store, until the bot
+   * has joined, it was withdrawn, or it is refused for good: while the homeserver is away or limits joins for
+   * up to 30 days, and for five minutes if it refuses (403, 404), since an invitation may come over
+   * federation before what it needs. How many are taken, `inviteLimit` says. Default: true.
    */
   autoJoin?: AutoJoin;
   /**
@@ -83,14 +124,19 @@ export interface BotBehaviour extends AccessOptions {
    */
   inviteLimit?: Partial<InviteLimit> | false;
   /**
+   * What functions have as `c.session`: plain data, which is theirs alone while they run, and kept from one
+   * event to the next. Default: none, and functions ask for sessions by `c.getSession()`.
+   */
+  session?: BotSessionOptions<object>;
+  /**
    * How many reminders of one user may be pending in a room: `c.remind()` throws a `ValueError` then.
    * Default: 100.
    */
   maxReminders?: number;
   /**
-   * How long a function may take for one event, like `30m`, or in milliseconds: `c.signal` ends then, the failure is
-   * reported, and the next event of the user is handled. One that takes over 30 seconds is warned of, once.
-   * Default: 10 minutes.
+   * How long a function may take for one event, like `30m`, or in milliseconds: `c.signal` ends then, the
+   * failure is reported, and the next event of the user is handled. One that takes over 30 seconds is
+   * warned of, once. Default: 10 minutes.
    */
   handlerTimeout?: number | string;
 }
@@ -99,31 +145,42 @@ export interface BotBehaviour extends AccessOptions {
 export interface BotOptions extends Omit<ClientOptions, "store">, BotBehaviour {
   /**
    * When and how often a request that failed is sent again, or `false` for never. Default: as a client's, but
-   * 15 times, which is some five minutes: what a bot says while the homeserver is restarted arrives once it is
-   * back. After that the function fails.
+   * 15 times, which is some five minutes: what a bot says while the homeserver is restarted arrives once it
+   * is back. After that the function fails.
    */
   retry?: ClientOptions["retry"];
   /**
-   * Where everything is kept: a store, or the path of its file. A file is opened when the bot needs it first, and
-   * closed with the bot: by Deno KV with `--unstable-kv`, else by SQLite. Default: in memory, for this bot alone.
+   * Where everything is kept: a store, or the path of its file. A file is opened when the bot
+   * needs it first, and closed with the bot: by Deno KV with `--unstable-kv`, else by SQLite.
+   * Default: in memory, for this bot alone.
    */
   store?: Store | string;
   /**
    * The password of `mxid`, in place of `accessToken`: the bot logs in once, and keeps token and device in
-   * `store`. Of several processes with the same store each goes on with the tokens that another has
-   * renewed; `findTokens` is not asked then. A session that has expired is resumed by a login with the
-   * same device ID. If it was logged out elsewhere, the bot ends, and its next start logs in as a new
-   * device, with a warning that names both: conversations, reminders, sessions and all else in the store are
-   * kept by device. Without a `store` each start is a new device. With a `store`, and neither a password nor a
-   * token, the bot goes on with the session that a login by OAuth 2.0 has left there
-   * (`@greenroom/matrix/oauth`).
+   * `store`. Of several processes with the same store each goes on with the tokens that another has renewed;
+   * `findTokens` is not asked then. A session that has expired is resumed by a login with the same device ID.
+   * If it was logged out elsewhere, the bot ends, and its next start logs in as a new device, with a warning
+   * that names both: conversations, reminders, sessions and all else in the store are kept by device. Without
+   * a `store` each start is a new device. With a `store`, and neither a password nor a token, the bot goes on
+   * with the session that a login by OAuth 2.0 has left there (`@greenroom/matrix/oauth`).
    */
   password?: string;
 }
 
+/**
+ * What {@linkcode Bot.fromEnv} takes: options of a bot, with the session that the type of its contexts has.
+ */
+export type EnvBotOptions<C, State extends object = never> =
+  & Omit<Partial<BotOptions>, "session">
+  & BotOptionHints
+  & SessionOption<C>
+  & {
+    /** What functions have as `c.session`. Default: nothing. */
+    session?: BotSessionOptions<State> | SessionOf<C>;
+  };
+
 /** What other libraries' bots have as options, and what to write here. */
 const BOT_OPTION_HINTS = {
-  session: "await c.session(definition), in a function",
   ignoreOwnMessages: "nothing: a bot does not hear itself",
   ignoreOwn: "nothing: a bot does not hear itself",
   media: "c.download({ maxSize }), in a function",
@@ -142,8 +199,6 @@ export interface BotOptionHints {
   userId?: WriteInstead<"mxid">;
   /** @deprecated The option is `mxid`. */
   user?: WriteInstead<"mxid">;
-  /** @deprecated A function asks for its session. */
-  session?: WriteInstead<"await c.session(definition), in a function">;
   /** @deprecated A bot does not hear itself. */
   ignoreOwnMessages?: WriteInstead<"nothing: a bot does not hear itself">;
 }
@@ -173,9 +228,19 @@ export interface BotStartOptions {
 
 const BEHAVIOUR: OptionNames<BotBehaviour> = {
   ...{ prefix: true, msgtype: true, help: true, unknownCommands: true, saysFailures: true, autoJoin: true },
-  ...{ rateLimit: true, inviteLimit: true, maxReminders: true, handlerTimeout: true },
+  ...{ session: true, rateLimit: true, inviteLimit: true, maxReminders: true, handlerTimeout: true },
   ...{ allow: true, deny: true, rooms: true, admins: true, encryptedOnly: true },
 };
+
+const SESSION: OptionNames<BotSessionOptions<object>> = {
+  name: true,
+  per: true,
+  initial: true,
+  schema: true,
+};
+
+/** What other libraries call options of sessions, and what to write here. */
+const SESSION_HINTS = { scope: "per", type: "per", key: "per", initialState: "initial", default: "initial" };
 
 const HOSTED: OptionNames<HostedBotOptions> = { appservice: true, ...BEHAVIOUR };
 
@@ -221,6 +286,8 @@ export function checkBotOptions(options: BotOptions | HostedBotOptions | ClientB
   if ("client" in options && !(options.client instanceof Client)) {
     throw new ValueError("Cannot make a bot: its client must be a Client of @greenroom/matrix");
   }
+  checkHinted(options.session, SESSION, SESSION_HINTS, "make a bot");
+  checkOptions(options.session, SESSION, "make a bot", "session.");
   if (options.inviteLimit !== false) {
     checkOptions(
       options.inviteLimit,

@@ -118,22 +118,12 @@ export class CommandFinder {
     const takesWords = isAddressed && command.parameters.length === 0 && given !== "" &&
       !commands.some((each) => goesOnFrom(each, command));
     const isInClear = command.isEncryptedOnly && update.encryption === undefined;
-    const find = (): Soon<Found> =>
-      isInClear
-        ? { command: IN_CLEAR, given: { args: { name: command.name } } }
-        : withArguments(command, given, { pills, takesWords });
-    return run.isReplaying || (command.access === "everybody" && command.minPowerLevel === -Infinity)
-      ? find()
-      : this.#ifAllowed(command, find, { update, run });
-  }
-
-  async #ifAllowed(
-    command: Command,
-    find: () => Soon<Found>,
-    { update, run }: { readonly update: Update; readonly run: Run },
-  ): Promise<Found | undefined> {
-    const mayUse = await mayBeUsed(command, this.#kit.access, new Context(this.#kit, run, update));
-    return mayUse ? await find() : undefined;
+    const said = { rest: given, pills, takesWords, isInClear };
+    if (run.isReplaying || (command.access === "everybody" && command.powerLevel === -Infinity)) {
+      return withArguments(command, said);
+    }
+    const mayUse = mayBeUsed(command, this.#kit.access, new Context(this.#kit, run, update));
+    return mayUse.then((may) => may ? withArguments(command, said) : undefined);
   }
 
   /** Finds what a message asks for: after the prefix, a mention of the bot, or in a direct chat. */
@@ -187,18 +177,22 @@ export class CommandFinder {
 }
 
 /** Returns whether the sender of a message may use a command. */
-async function mayBeUsed({ access, minPowerLevel }: Command, rules: Access, c: Context): Promise<boolean> {
+async function mayBeUsed({ access, powerLevel }: Command, rules: Access, c: Context): Promise<boolean> {
   const { sender, roomId } = c;
-  if (!await rules.hasPowerLevel(sender, roomId, minPowerLevel)) return false;
+  if (!await rules.hasPowerLevel(sender, roomId, powerLevel)) return false;
   if (typeof access === "function") return await access(platform.inScope(c));
   return access === "everybody" || await rules.isAdmin(sender, roomId);
 }
 
-function withArguments(
-  command: Command,
-  rest: Asked["rest"],
-  { pills, takesWords }: { readonly pills: PillText; readonly takesWords: boolean },
-): Soon<Found> {
+/** What was said behind the name of a command. */
+interface Said extends Pick<Asked, "rest" | "pills"> {
+  readonly takesWords: boolean;
+  /** Whether it came in clear, and the command is taken only encrypted. */
+  readonly isInClear: boolean;
+}
+
+function withArguments(command: Command, { rest, pills, takesWords, isInClear }: Said): Soon<Found> {
+  if (isInClear) return { command: IN_CLEAR, given: { args: { name: command.name } } };
   const given = argumentsOf(command, rest, pills, { takesWords });
   return given instanceof Promise ? given.then((later) => ({ command, given: later })) : { command, given };
 }
@@ -210,9 +204,10 @@ function builtIn(name: string, usage: string, description: string): Command {
     ...{
       schemas: {},
       access: "everybody",
-      minPowerLevel: -Infinity,
+      powerLevel: -Infinity,
       isEncryptedOnly: false,
       isHidden: false,
+      isBuiltIn: true,
     },
   };
 }
@@ -226,11 +221,6 @@ const UNKNOWN = builtIn("unknown", "", "");
 
 /** Stands for a command that came in clear, and is taken only encrypted. */
 const IN_CLEAR = builtIn("in clear", "", "");
-
-/** Returns whether a command is one of these. */
-export function isBuiltIn(command: Command): boolean {
-  return [HELP, CANCEL, UNKNOWN, IN_CLEAR].includes(command);
-}
 
 /** Answers one of these: what is left to say of `cancel` when nothing was cancelled. */
 export async function answerBuiltIn(

@@ -14,6 +14,7 @@ import {
   type CommandOptions,
   parsePattern,
   type Schemas,
+  type TextCommandOptions,
 } from "./commands/commands.ts";
 import type { Context } from "./context/context.ts";
 import {
@@ -78,8 +79,8 @@ const EDITS: readonly Query[] = ["edit", "edit:text", "m.room.message"];
  * plugin.command("ping", (c) => c.reply(`pong after ${Date.now() - c.began} ms`));
  * ```
  *
- * @typeParam C What functions are called with: {@linkcode Context}, and what earlier functions have set on it.
- * Answers of `c.ask()` and contexts of reminders are plain ones.
+ * @typeParam C What functions are called with: {@linkcode Context},
+ * and what earlier functions have set on it. Answers of `c.ask()` and contexts of reminders are plain ones.
  */
 export class Composer<C extends Context = Context> {
   readonly #middleware: Middleware<C>[] = [];
@@ -116,10 +117,10 @@ export class Composer<C extends Context = Context> {
   /**
    * Adds middleware for what a query names: see {@linkcode Queries}.
    *
-   * `"message"` and `"text"` leave out notices (`m.notice`), which bots send: else two bots would answer one another.
-   * `"notice"` hears them.
+   * `"message"` and `"text"` leave out notices (`m.notice`), which bots send:
+   * else two bots would answer one another. `"notice"` hears them.
    *
-   * @param query The query, or several; kinds of messages and members also by their own names: `image`, `join`.
+   * @param query The query, or several; kinds of messages and members also by their names: `image`, `join`.
    * @param middleware The functions, or trees of them. They get the event with its type.
    * @returns A tree that gets the same: what is added to it comes after the middleware.
    * @throws {ValueError} If there is no such query.
@@ -232,6 +233,20 @@ export class Composer<C extends Context = Context> {
     ...middleware: readonly Middleware<Narrowed<C, CommandContext<Args<P>>>>[]
   ): this;
   /**
+   * Adds a command with options, whose arguments stand in one of these.
+   *
+   * @param name Its name.
+   * @param options Its arguments, as they may stand in a pattern, and what it does, who may use it.
+   * @param middleware The functions; `c.args` has the arguments.
+   * @returns This.
+   * @throws {ValueError} If the arguments can't be read, or another command has its name or an alias.
+   */
+  command<const P extends string, const A extends string>(
+    name: P | readonly [P, ...string[]],
+    options: TextCommandOptions<A>,
+    ...middleware: readonly Middleware<Narrowed<C, CommandContext<Args<`${P} ${A}`>>>>[]
+  ): this;
+  /**
    * Adds a command with options, such as its description for `!help` and schemas of its arguments.
    *
    * @param pattern Its name and arguments.
@@ -247,7 +262,7 @@ export class Composer<C extends Context = Context> {
   ): this;
   command(
     given: string | readonly [string, ...string[]],
-    first?: CommandOptions<string, Schemas<string>> | string | Middleware<never>,
+    first?: CommandOptions<string> | TextCommandOptions<string> | string | Middleware<never>,
     ...rest: readonly Middleware<never>[]
   ): this {
     const described = typeof first === "string" ? { description: first } : first;

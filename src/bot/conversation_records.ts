@@ -1,9 +1,9 @@
 /**
- * What is kept of a conversation that waits, of the answer that it has taken, and which types of event the bot
- * listens to for conversations alone.
+ * What is kept of a conversation that waits, of the answer that it has taken,
+ * and which types of event the bot listens to for conversations alone.
  *
- * Of answers that several users give, which one is handled first depends on what else they have said. So it is
- * committed which one is taken, before anything comes of it: after a crash no other is.
+ * Of answers that several users give, which one is handled first depends on what else they have said.
+ * So it is committed which one is taken, before anything comes of it: after a crash no other is.
  *
  * @module
  */

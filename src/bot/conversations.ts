@@ -1,9 +1,10 @@
 /**
  * Conversations: runs that wait for answers, kept in the store from one to the next.
  *
- * Nothing of a conversation stays in memory while it waits. When an answer comes, its functions run again from
- * the beginning: steps that were done return what they came to, and the answer is what the last one waited
- * for. What it does then is committed with the record that the answer was handled.
+ * Nothing of a conversation stays in memory while it waits. When an answer comes, its functions run again
+ * from the beginning: steps that were done return what they came to, and the answer is what the last one
+ * waited for. What it does then is committed with the record that the answer was handled.
+ *
  * Over 300 lines because it follows a conversation from its question to its end.
  *
  * @module
@@ -71,11 +72,12 @@ export const ALWAYS: readonly string[] = ["m.room.message", "m.reaction"];
 export class Conversations {
   /** Set before the first event comes. */
   functions!: BotFunctions;
+  /** What rooms wait for. */
+  readonly waits: Waits;
   readonly #client: Client;
   readonly #sessions: BotSessions;
   readonly #once: Once;
   readonly #timers: Timers;
-  readonly #waits: Waits;
   readonly #locks = new Locks();
 
   /**
@@ -90,7 +92,7 @@ export class Conversations {
     this.#sessions = kit.sessions;
     this.#once = kit.once;
     this.#timers = kit.timers;
-    this.#waits = new Waits(client);
+    this.waits = new Waits(client);
   }
 
   /**
@@ -104,11 +106,6 @@ export class Conversations {
     if (types.length === 0) return; // mostly
     this.functions.listenTo(types);
     noteTypes(context, types);
-  }
-
-  /** Has a run know from its event on which rooms the bot has left. */
-  async during(run: Run, work: () => Promise<void>): Promise<void> {
-    await this.#waits.during(run, work);
   }
 
   /** Has the bot listen to what conversations of earlier processes wait for, and go on as these did. */
@@ -129,7 +126,7 @@ export class Conversations {
     if (run.isReplaying) return;
     run.checkMayAsk();
     if (conversation === undefined || isInOrder) return;
-    await this.#waits.ask(run, { ...conversation, wait });
+    await this.waits.ask(run, { ...conversation, wait });
   }
 
   /**
@@ -147,11 +144,11 @@ export class Conversations {
     },
   ): Promise<boolean> {
     const { context, time, queue } = run;
-    this.#waits.take(run);
+    this.waits.take(run);
     let isOver = true;
     try {
       const concerns = (each: WaitEntry) => fits(each, place, queries);
-      for (const { id, wait: { at } } of await this.#waits.of(place.room, concerns, context.deliveryId)) {
+      for (const { id, wait: { at } } of await this.waits.of(place.room, concerns, context.deliveryId)) {
         const answer = { at, kept };
         if (await this.#resume(id, { at, answer, context, time, queue, by: run }) !== undefined) {
           return true;
@@ -159,7 +156,7 @@ export class Conversations {
       }
       return isOver = false;
     } finally {
-      if (isOver) this.#waits.end(run);
+      if (isOver) this.waits.end(run);
     }
   }
 
@@ -172,7 +169,7 @@ export class Conversations {
     },
   ): Promise<boolean> {
     const concerns = (each: WaitEntry) => fits(each, place, queries);
-    return (await this.#waits.of(place.room, concerns, context.deliveryId)).length > 0;
+    return (await this.waits.of(place.room, concerns, context.deliveryId)).length > 0;
   }
 
   /**
@@ -201,7 +198,7 @@ export class Conversations {
     { room, sender }: Pick<EventPlace, "room" | "sender">,
     { context, time }: { readonly context: HandlerContext; readonly time: RunTime },
   ): Promise<boolean | undefined> {
-    const [latest] = await this.#waits.of(room, ({ owner }) => owner === sender, context.deliveryId);
+    const [latest] = await this.waits.of(room, ({ owner }) => owner === sender, context.deliveryId);
     if (latest === undefined) return undefined;
     const { id, wait: { at } } = latest;
     const run = await this.#resume(id, { at, end: "cancelled", context, time, queue: queueOf(room, sender) });
@@ -214,7 +211,7 @@ export class Conversations {
    * beginning, or going on, end when they wait. What the handler has made is committed.
    */
   async leave(room: RoomID, context: HandlerContext): Promise<void> {
-    await this.#waits.left(room, context, async (waits) => {
+    await this.waits.left(room, context, async (waits) => {
       for (const entry of waits) this.#endSoon(context, entry, "left");
       await context.settle();
     });
@@ -254,13 +251,16 @@ export class Conversations {
     });
   }
 
-  /** Waits for what a conversation has taken for its answer, here or before a crash; if that does not come, no more. */
+  /**
+   * Waits for what a conversation has taken for its answer, here or before a crash;
+   * if that does not come, no more.
+   */
   async #afterTaken(id: string, at: number, deliveryId: string | undefined): Promise<void> {
     const { sessions } = this.#client;
     const { record } = await sessions.read(CONVERSATIONS, id) ?? {};
     const { taken } = record ?? {};
     if (record?.wait.at !== at || taken === undefined || taken === deliveryId) return;
-    if (!await this.#waits.again(taken)) await forgetTaken(this.#client, id, taken);
+    if (!await this.waits.again(taken)) await forgetTaken(this.#client, id, taken);
   }
 
   /**
@@ -273,12 +273,12 @@ export class Conversations {
    */
   async go(run: Run, conversation: Conversation, functions: () => Promise<unknown>): Promise<boolean> {
     run.conversation = conversation;
-    this.#waits.begin(run);
+    this.waits.begin(run);
     try {
       const end = await run.call(functions);
       if (end.kind === "refused") return false;
       if (end.kind === "done") checkReplayed(run);
-      this.#waits.asked(run);
+      this.waits.asked(run);
       if (end.kind === "waits" || conversation.wait !== undefined) await this.#note(run, conversation, end);
       this.#sessions.commit(run);
       await run.context.settle();
@@ -288,16 +288,16 @@ export class Conversations {
       if (isCutOff(error)) throw error;
       await this.#once.failed(run);
       if (conversation.wait === undefined) {
-        await this.#waits.failed(run);
+        await this.waits.failed(run);
         throw error;
       }
-      this.#waits.asked(run);
+      this.waits.asked(run);
       await this.#note(run, conversation, { kind: "done" }); // it has failed, and does not wait any more
       await run.context.settle();
       if (error instanceof ConversationEndedError) return true;
       throw error;
     } finally {
-      this.#waits.end(run);
+      this.waits.end(run);
       for (const call of run.atEnd) call();
     }
   }
@@ -313,7 +313,7 @@ export class Conversations {
     const id = known ?? crypto.randomUUID();
     if (before !== undefined) timers.remove(context, before);
     if (old !== undefined && (end.kind === "done" || end.wait.room !== old.room)) {
-      this.#waits.remove(context, old.room, id);
+      this.waits.remove(context, old.room, id);
     }
     if (end.kind === "done") {
       context.updateSession(CONVERSATIONS, id, () => null);
@@ -331,14 +331,14 @@ export class Conversations {
     const record: ConversationRecord = { start, owner, command, steps: run.steps, wait, timer };
     context.updateSession(CONVERSATIONS, id, () => ({ record }));
     const entry: WaitEntry = { id, owner, command, wait };
-    this.#waits.add(run, entry);
+    this.waits.add(run, entry);
     if (run.left?.has(wait.room) === true) this.#endSoon(context, entry, "left");
     else if (old === undefined) await this.#replace(context, entry);
   }
 
   /** Has conversations ended that a new one takes the place of. */
   async #replace(context: HandlerContext, { owner, command, wait }: WaitEntry): Promise<void> {
-    const own = (await this.#waits.now(wait.room)).filter((each) => each.owner === owner);
+    const own = (await this.waits.now(wait.room)).filter((each) => each.owner === owner);
     const isSame = (each: WaitEntry) =>
       command !== "" && each.command === command && each.wait.thread === wait.thread;
     const tooMany = own.slice(0, Math.max(0, own.length + 1 - MAX_OF_USER));
@@ -348,7 +348,7 @@ export class Conversations {
   /** Has a conversation ended, which gets no answer from now on. */
   #endSoon(context: HandlerContext, { id, wait }: WaitEntry, end: ConversationEnding): void {
     const timer = { kind: "wait", conversation: id, at: wait.at, end } as const;
-    this.#waits.remove(context, wait.room, id);
+    this.waits.remove(context, wait.room, id);
     // Two that would end it are one: what that says is said again under the same transaction ID.
     this.#timers.add(context, 0, timer, `${id} ${wait.at}`);
   }

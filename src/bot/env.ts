@@ -23,7 +23,7 @@ import {
 import type { UserID } from "../../types.ts";
 import { isAddress, isServerName } from "../api/server/server.ts";
 import { platform } from "../base/platform/mod.ts";
-import { checkNames, nearestName } from "../errors/known_names.ts";
+import { misspelledVariable } from "../errors/known_names.ts";
 import { openOver, sealKeyOf, warningOfOthers } from "../store/files/files.ts";
 import type { BotOptions } from "./bot_options.ts";
 
@@ -143,7 +143,8 @@ function encryptionOf(
     await file.keep(made);
     await more.onRecoveryKey?.(made);
   };
-  const by = more.passphrase === undefined ? { recoveryKey: file.recoveryKey } : {}; // either opens the storage
+  // Either opens the storage.
+  const by = more.passphrase === undefined ? { recoveryKey: file.recoveryKey } : {};
   return { ...by, password: value("MATRIX_PASSWORD"), ...more, onRecoveryKey };
 }
 
@@ -163,11 +164,12 @@ function named(error: unknown): unknown {
   return new Kind(error.message.replace(/^(Cannot .*?)(?=:)/, "$1 (MATRIX_STORE)"), { cause: error.cause });
 }
 
-/** Refuses variables that are near to one that is read, however they begin: those of other programs are not. */
+/** Refuses a misspelled variable. */
 function checkVariables(names: readonly string[]): void {
-  const known = Object.keys(VARIABLES);
-  const near = names.filter((name) => nearestName(name, known, 2) !== undefined);
-  checkNames(near, known, { action: "make a bot", what: "variable" });
+  const misspelled = misspelledVariable(names, Object.keys(VARIABLES));
+  if (misspelled === undefined) return;
+  const { name, meant } = misspelled;
+  throw new ValueError(`Cannot make a bot: there is no variable ${name}; did you mean ${meant}?`);
 }
 
 /** Checks a user ID, so that an error names the variable. */
@@ -218,7 +220,8 @@ function readRecoveryKeyFile(path: string): RecoveryKeyFile {
 
 function keyIn(path: string): string | undefined {
   try {
-    return files.readTextFileSync(path).trim() || undefined; // empty: a start was cut off before it wrote the key
+    // Empty: a start was cut off before it wrote the key.
+    return files.readTextFileSync(path).trim() || undefined;
   } catch (cause) {
     if (files.problemOf(cause) === "missing") return undefined;
     throw unusable("read", path, cause);
@@ -318,7 +321,10 @@ function sealKeyIn(path: string): Uint8Array {
   );
 }
 
-/** A store that is opened when it is used first, and closed with the bot. If it can't be opened, the next use tries. */
+/**
+ * A store that is opened when it is used first, and closed with the bot.
+ * If it can't be opened, the next use tries.
+ */
 export class LazyStore implements Store {
   readonly #open: () => Promise<Store>;
   #opened: Promise<Store> | undefined;

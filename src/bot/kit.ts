@@ -4,12 +4,12 @@
  * @module
  */
 
-import { type Client, ValueError } from "../../mod.ts";
+import { type Client, defineSession, type SessionDefinition, ValueError } from "../../mod.ts";
 import type { BotBehaviour } from "./bot_options.ts";
 import { Conversations } from "./conversations.ts";
 import { Later } from "./later.ts";
 import { Access, Invitations, reportUnread } from "./policy/policy.ts";
-import { BotSessions, Once, Patience, type RunTime } from "./run/mod.ts";
+import { BotSessions, Once, OwnRuns, Patience, type RunTime } from "./run/mod.ts";
 import { Reminders, Timers } from "./timers/timers.ts";
 
 type Behaviour = Pick<
@@ -31,7 +31,11 @@ export class Kit {
   readonly signal: AbortSignal;
   readonly access: Access;
   readonly sessions: BotSessions;
+  /** What functions have as `c.session`; undefined: nothing. */
+  readonly session: SessionDefinition<object> | undefined;
   readonly once: Once;
+  /** Does what is done outside of functions. */
+  readonly outside: OwnRuns;
   readonly timers: Timers;
   readonly reminders: Reminders;
   readonly later: Later;
@@ -59,7 +63,10 @@ export class Kit {
     this.access = new Access(client, behaviour);
     reportUnread(client, this.access, signal);
     this.sessions = new BotSessions(client);
+    const { session } = behaviour;
+    this.session = session && defineSession({ name: "session", per: "room", ...session });
     this.once = new Once(client);
+    this.outside = new OwnRuns(client, signal);
     this.reminders = new Reminders(client, behaviour.maxReminders);
     this.timers = new Timers(client, this.reminders);
     this.later = new Later(client, this.timers, this.reminders);

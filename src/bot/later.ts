@@ -42,7 +42,8 @@ export interface PendingText {
 /** The messages of a bot that are sent later. */
 export interface LaterAPI {
   /**
-   * Lists texts that have not been sent yet, the next one first. {@linkcode RemindersAPI.list} lists reminders.
+   * Lists texts that have not been sent yet, the next one first.
+   * {@linkcode RemindersAPI.list} lists reminders.
    *
    * @param filter Which ones. Default: all.
    * @throws {ValueError} If there is no such option.
@@ -118,7 +119,9 @@ interface KeptMessage extends LaterMessage {
   /** Counts it among the reminders of its user. */
   readonly counted: string;
   readonly isCancelled: boolean;
-  /** Its time before it was to begin again, which it may have at the homeserver still; undefined: it has not. */
+  /**
+   * Its time before it was to begin again, which it may have at the homeserver still; undefined: it has not.
+   */
   readonly before?: number | undefined;
 }
 
@@ -164,8 +167,8 @@ export class Later implements LaterAPI {
    *
    * @param id Names it, the same when the handler runs again.
    * @param key Names it for the homeserver, if its content may differ then.
-   * @returns The ID of the delay; `null` if the homeserver can't: a message to an encrypted room is encrypted when it
-   *   leaves.
+   * @returns The ID of the delay; `null` if the homeserver can't:
+   *   a message to an encrypted room is encrypted when it leaves.
    */
   async atServer(
     id: string,

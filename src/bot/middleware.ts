@@ -23,7 +23,9 @@ export type QueryContext<Q extends string> = Context<Extract<EventOfQuery<Q>, Ma
 /** Kinds of messages that have a file. */
 export type FileQuery = "image" | "file" | "audio" | "video" | "sticker";
 
-/** The members of a context that an event of the query has, and others, like any `m.reaction`, need not have. */
+/**
+ * The members of a context that an event of the query has, and others, like any `m.reaction`, need not have.
+ */
 export type KnownMembers<Q extends string> = Q extends "reaction" ? { readonly reaction: Reaction }
   : Q extends FileQuery | `message:${FileQuery}` ? { readonly media: ContextMedia }
   : unknown;
@@ -40,8 +42,8 @@ export type HeardContext<P> = P extends RegExp | readonly RegExp[]
   : CommandContext;
 
 /**
- * A narrower context `N`, with what earlier functions have set on a context `C`. Without such, `N` itself: that
- * is what editors show.
+ * A narrower context `N`, with what earlier functions have set on a context `C`. Without such, `N` itself:
+ * that is what editors show.
  */
 export type Narrowed<C extends Context, N extends Context> = OwnMembers<C> extends OwnMembers<Context> ? N
   : N & Pick<C, Exclude<OwnMembers<C>, OwnMembers<Context>>>;

@@ -7,12 +7,13 @@
  */
 
 import type { HandlerContext } from "../../mod.ts";
-import { Context, type Found, SAY_FAILED } from "./context/context.ts";
+import { Context, type Found, SAY_FAILED, WITH_SESSION } from "./context/context.ts";
 import { type EventType, type MatrixEvent, type RoomID, SyncStream } from "../../types.ts";
 import type { Kit } from "./kit.ts";
 import { platform } from "../base/platform/mod.ts";
+import { Turns } from "../base/runs.ts";
 import { REGISTERED } from "../base/tracing.ts";
-import { answerBuiltIn, CANCEL, CommandFinder, isBuiltIn } from "./command_finder.ts";
+import { answerBuiltIn, CANCEL, CommandFinder } from "./command_finder.ts";
 import { hiddenNames } from "./commands/commands.ts";
 import { type Composer, HEARS_EDITS } from "./composer.ts";
 import type { Next } from "./middleware.ts";
@@ -30,7 +31,6 @@ import {
   Run,
   runDetails,
   RunTime,
-  sentAt,
   threadOf,
   type Update,
   updateOf,
@@ -67,10 +67,10 @@ export class Updates {
   readonly #middleware: (context: Context, next: Next) => Promise<unknown>;
   /** The types of event that the bot listens to by now. */
   readonly #heard = new Set<string>();
-  /** What the log has said of commands: that they are hidden, unusable, not reached, or ended without a word. */
+  /** What the log has said of commands: that they are hidden, unusable, not reached, or ended silently. */
   readonly #told = new Set<string>();
-  /** What waits for what is being done for a user in a room. */
-  readonly #queues = new Map<string, (() => void)[]>();
+  /** By what is done for a user in a room. */
+  readonly #turns = new Turns<string>();
 
   /**
    * @param kit Of the bot.
@@ -82,7 +82,10 @@ export class Updates {
     this.#composer = composer;
     this.#finder = new CommandFinder(kit, composer);
     this.#limiter = rateLimit === false ? undefined : new RateLimiter(rateLimit);
-    this.#middleware = composer.middleware();
+    const functions = composer.middleware();
+    this.#middleware = kit.session === undefined
+      ? functions
+      : (c, next) => c[WITH_SESSION](() => functions(c, next));
     kit.conversations.functions = this;
     kit.timers.handle("wait", (timer, context) => this.#end(timer, context));
     kit.timers.handle("join", (timer, context) => this.#acceptAgain(timer.invitation, context));
@@ -133,11 +136,9 @@ export class Updates {
   #handle(type: string, event: MatrixEvent, context: HandlerContext): Promise<void> {
     const { client, access } = this.#kit;
     const limiter = this.#limiter;
-    const { room_id: room, sender, state_key: about, source } = event as MatrixEvent & {
-      room_id: RoomID;
-      sender: string;
-      state_key?: string;
-    };
+    const { room_id: room, sender, state_key: about, source, origin_server_ts: sentAt } = event as
+      & MatrixEvent
+      & { room_id: RoomID; sender: string; state_key?: string; origin_server_ts?: unknown };
     const { mxid } = client;
     if (about === mxid && LEAVING.has(type)) return this.#left(room, context);
     if (type === "INVITE" && about === mxid) return this.#invited(event as Invitation, context);
@@ -146,16 +147,16 @@ export class Updates {
     // Users are limited in what they say, not in what becomes of them.
     if (limiter !== undefined && about === undefined) {
       const now = client.api.clock.now();
-      if (!limiter.take(sender, sentAt(event) ?? now, now)) return this.#tellLimit(type, event, context);
+      if (!limiter.take(sender, sentAt === undefined ? now : Number(sentAt), now)) {
+        return this.#tellLimit(type, event, context);
+      }
     }
     return this.#update(type, event, context);
   }
 
   async #left(room: RoomID, context: HandlerContext): Promise<void> {
     const { timers, conversations, invitations } = this.#kit;
-    invitations.withdrawn(room);
-    context.updateSession(...invitations.inviters.forget(room));
-    await conversations.leave(room, context);
+    await Promise.all([invitations.left(room), conversations.leave(room, context)]);
     timers.wake();
   }
 
@@ -176,7 +177,7 @@ export class Updates {
       unawaited: (error) => this.#failedUnawaited(error, { run, update, found }),
     });
     if (found === undefined) return this.#middleware(c, NOTHING);
-    if (!isBuiltIn(found.command)) {
+    if (found.command.isBuiltIn !== true) {
       return this.#middleware(c, NOTHING).then(
         () => this.#noteReached(found),
         (error) => this.#commandFailed(error, c, { run, update, found }),
@@ -186,7 +187,7 @@ export class Updates {
     return answerBuiltIn(c, found, { access, prefix, commands: this.#composer.commands, builtIns });
   }
 
-  /** Tells the user that a command has failed, where no function has caught that, or leaves it to `bot.catch()`. */
+  /** Tells the user that a command failed, where no function caught that, or leaves it to `bot.catch()`. */
   async #commandFailed(error: unknown, c: Context, called: Called): Promise<never> {
     const { run: { time }, found } = called;
     if (found?.hasFailed === true && !isCutOff(error) && !(error instanceof ConversationEndedError)) {
@@ -230,30 +231,22 @@ export class Updates {
   }
 
   /** Handles an event after those that its sender has sent before into the room. */
-  #update(type: string, event: MatrixEvent, context: HandlerContext): Promise<void> {
+  async #update(type: string, event: MatrixEvent, context: HandlerContext): Promise<void> {
     const { room_id: room, sender } = event as MatrixEvent & { room_id: RoomID; sender: string };
+    const { conversations: { waits }, patience, signal } = this.#kit;
     const queue = queueOf(room, sender);
-    const run = new Run({ context, time: new RunTime(this.#kit.signal), queue });
-    return this.#kit.conversations.during(run, () =>
-      this.#inTurn(queue, () => {
+    const run = new Run({ context, time: new RunTime(signal), queue });
+    waits.hear(run);
+    try {
+      await this.#turns.take(() => {
         const work = REGISTERED in globalThis
           ? this.#observed(type, event, run)
           : this.#run(type, event, run);
-        return this.#kit.patience.until(work, run.time, () => this.#endTurn(queue));
-      }));
-  }
-
-  #inTurn(queue: string, begin: () => Promise<void>): Promise<void> {
-    const waiting = this.#queues.get(queue);
-    if (waiting !== undefined) return new Promise<void>((turn) => waiting.push(turn)).then(begin);
-    this.#queues.set(queue, []);
-    return begin();
-  }
-
-  #endTurn(queue: string): void {
-    const next = this.#queues.get(queue)?.shift();
-    if (next === undefined) this.#queues.delete(queue);
-    else next();
+        return patience.until(work, run.time);
+      }, { of: queue });
+    } finally {
+      waits.forget(run);
+    }
   }
 
   /** Does the same as a span of OpenTelemetry, whose API is loaded only then. */
@@ -276,14 +269,11 @@ export class Updates {
         ? await this.#answers(update, run)
         : found.command === CANCEL && await this.#cancels(update, run);
       if (isTaken) return;
-      const begun = { start: keptOf(update), owner: update.sender, command: found?.command.name ?? "" };
-      const heard = update;
       const { client, conversations, once } = this.#kit;
-      await conversations.go(run, begun, async () => {
-        const seen = update = await withScene(client, { ...heard, scene: once.sceneOf(run) });
-        begun.start = keptOf(seen);
-        await this.#call(run, seen, found);
-      });
+      const scene = once.sceneOf(run);
+      const seen = update = await withScene(client, scene === undefined ? update : { ...update, scene });
+      const begun = { start: keptOf(seen), owner: seen.sender, command: found?.command.name ?? "" };
+      await conversations.go(run, begun, () => this.#call(run, seen, found));
     } catch (error) {
       const report = this.caught;
       // What was cut off is begun again; what took too long is reported by who waited for it.
@@ -293,8 +283,8 @@ export class Updates {
   }
 
   /**
-   * Has `bot.catch()` handle a failure, and waits for what it begins. If it says nothing, the bot tells the user
-   * that the command has failed.
+   * Has `bot.catch()` handle a failure, and waits for what it begins.
+   * If it says nothing, the bot tells the user that the command has failed.
    */
   async #report(
     error: unknown,
@@ -318,7 +308,8 @@ export class Updates {
   #failedUnawaited(error: unknown, called: Called): boolean {
     const { run: { time }, found } = called;
     const { log } = this.#kit.client;
-    if (isCutOff(error) || error instanceof ConversationEndedError || time.isOver) return true; // as where it is awaited
+    // As where it is awaited.
+    if (isCutOff(error) || error instanceof ConversationEndedError || time.isOver) return true;
     const noted = (also: unknown) => log.error("Could not tell the user of a failure", { error: also });
     const report = this.caught;
     if (found !== undefined) {
@@ -345,7 +336,7 @@ export class Updates {
   /**
    * An edit as functions get it: in the thread of what it edits, since an edit itself says no thread.
    *
-   * @returns Undefined if nobody listens to it, or what it edits is another's. Only then the server is not asked.
+   * @returns Undefined if nobody listens to it, or it edits another's: only then the server is not asked.
    */
   async #heardEdit(update: Update, context: HandlerContext): Promise<Update | undefined> {
     const { client, conversations } = this.#kit;
@@ -363,7 +354,9 @@ export class Updates {
     if (access.leavesOut(sender)) return await this.#update("INVITE", event, context); // takes nobody's turn
     const turn = invitations.turnOf(sender);
     if (turn === undefined) return;
-    if (!await access.accepts(event) || await invitations.accept(event, turn, context)) {
+    const isWanted = await invitations.decided(room, access.accepts(event));
+    if (isWanted === undefined) return;
+    if (!isWanted || await invitations.accept(event, turn, context)) {
       await this.#update("INVITE", event, context);
     }
   }
@@ -385,7 +378,7 @@ export class Updates {
     if (hasJoined) await this.#update("INVITE", invitation.event, context);
   }
 
-  /** Tells a user of the limit, if the bot was asked for something: it does not talk into a chat of others. */
+  /** Tells a user of the limit, if the bot was asked for something: it stays out of a chat of others. */
   async #tellLimit(type: string, event: MatrixEvent, context: HandlerContext): Promise<void> {
     const { client, msgtype } = this.#kit;
     const update = updateOf(type, event);

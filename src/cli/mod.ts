@@ -1,5 +1,6 @@
 /**
- * `greenroom`, the command line: makes, logs in, runs and looks after bots. Each command is loaded when it is run.
+ * `greenroom`, the command line: makes, logs in, runs and looks after bots.
+ * Each command is loaded when it is run.
  *
  * ```sh
  * deno run -A jsr:@greenroom/matrix/cli new bot     # or install it:
@@ -41,6 +42,10 @@ const COMMANDS: readonly CommandSpec[] = [
     options: {
       user: { value: "user ID", about: "The bot's user ID, like @bot:example.org" },
       admin: { value: "user ID", about: "The user ID of the bot's admin, which is yours" },
+      homeserver: {
+        value: "address",
+        about: "The homeserver's address or server name. Default: the login looks it up",
+      },
     },
     load: () => import("./commands/new.ts"),
   },
@@ -103,6 +108,18 @@ const COMMANDS: readonly CommandSpec[] = [
     name: "recovery change",
     summary: "Makes a new recovery key, shows it once, and keeps it in the file of the old one",
     load: async () => ({ run: (await import("./commands/recovery.ts")).change }),
+  },
+  {
+    name: "recovery reset",
+    summary: "Makes a new identity and recovery key, where the old key is lost; stop the bot first",
+    about:
+      "It says what is lost, and asks before it goes on. The homeserver wants the password, or an approval at a " +
+      "page that it names.",
+    options: {
+      yes: { about: "Does not ask whether that is right" },
+      "password-stdin": { about: "Reads the password from the first line of standard input" },
+    },
+    load: async () => ({ run: (await import("./commands/recovery_reset.ts")).reset }),
   },
   {
     name: "rooms",
@@ -217,6 +234,12 @@ const COMMANDS: readonly CommandSpec[] = [
     load: async () => ({ run: (await import("./commands/store.ts")).prune }),
   },
   {
+    name: "upgrade-check",
+    summary: "Says whether this version can take over the bot's store, and changes nothing",
+    options: { json: JSON_LINES },
+    load: () => import("./commands/upgrade_check.ts"),
+  },
+  {
     name: "appservice register",
     args: "<id> <url> <server>",
     summary: "Makes the registration of an application service",
@@ -254,8 +277,9 @@ async function main(given: readonly string[], terminal: Terminal): Promise<numbe
     const group = COMMANDS.filter(({ name }) => name.startsWith(`${args[0]} `));
     const help = helpOfAll(group.length > 0 ? group : COMMANDS, terminal.columns);
     if (wantsHelp) return terminal.print(help), STATUS.DONE;
-    if (args.length === 0 || group.length > 0) return terminal.note(help), STATUS.USAGE;
-    throw unknownCommand(COMMANDS, args);
+    const isMistyped = group.length > 0 ? /^\w/.test(args[1] ?? "") : args.length > 0;
+    if (isMistyped) throw unknownCommand(group.length > 0 ? group : COMMANDS, args);
+    return terminal.note(help), STATUS.USAGE;
   }
   if (wantsHelp) return terminal.print(helpOf(found.command, terminal.columns)), STATUS.DONE;
   const hasMore = COMMANDS.some(({ name }) => name.startsWith(`${found.command.name} `));

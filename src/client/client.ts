@@ -24,10 +24,11 @@ import {
 } from "./syncer_api.ts";
 import type { ClientAPI, RawAPI } from "../api/api.ts";
 import { discover, type DiscoverOptions } from "../api/server/server.ts";
-import { parseUserId, type UserIDParts } from "../types/identifiers.ts";
+import { parseUserId, toRoomId, type UserIDParts } from "../types/identifiers.ts";
 import { ClientBasics } from "./client_basics.ts";
 import { ClientLife } from "./client_life.ts";
 import { CLIENT_HINTS, type ClientOptionHints } from "./client_hints.ts";
+import { ClientRoom } from "./client_room.ts";
 import {
   ApplicationOperations,
   clientOperations,
@@ -131,8 +132,8 @@ export class Client {
   }
 
   /**
-   * Endpoints of cross-signing, key backups and dehydrated devices, as the server has them. `crypto` calls them,
-   * and knows what it may believe: by hand they can lose keys.
+   * Endpoints of cross-signing, key backups and dehydrated devices, as the server has them.
+   * `crypto` calls them, and knows what it may believe: by hand they can lose keys.
    */
   get raw(): RawAPI {
     return operationsOf(this).raw;
@@ -321,6 +322,29 @@ export class Client {
   get fetch(): (request: Request) => Promise<Response> {
     this.#life.letGo();
     return this.#serving.fetch;
+  }
+
+  /**
+   * Returns a room, whose methods are the client's operations without the room ID. Nothing is sent, and the
+   * client need not be in the room.
+   *
+   * @param roomId The ID of the room.
+   * @throws {ValueError} If it is no room ID.
+   *
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function announce(client: Client, roomId: string): Promise<void> {
+   *   const room = client.room(roomId);
+   *   const eventId = await room.sendText("The stage door is open");
+   *   await room.react(eventId, "🎭");
+   *   await room.invite("@alice:example.org");
+   * }
+   * ```
+   */
+  room(roomId: string): ClientRoom {
+    return new ClientRoom(this, toRoomId(roomId));
   }
 
   /**
@@ -691,6 +715,27 @@ export interface Client
    * ```
    */
   syncOnce(options?: SyncOnceOptions): Promise<SyncPass>;
+
+  /**
+   * Has sliding sync show a room at once, as long as others are still to come. Without it the rooms
+   * with the latest messages come first. The classic sync shows all rooms at once anyway.
+   *
+   * @param roomId A room that the user is in.
+   * @throws {ValueError} If it is not the ID of a room.
+   *
+   * @example
+   * ```ts ignore
+   * import { Client, type ClientOptions } from "@greenroom/matrix";
+   * import type { RoomID } from "@greenroom/matrix/types";
+   *
+   * export function follower(options: ClientOptions, office: RoomID): Client {
+   *   const client = new Client({ ...options, sync: "sliding" });
+   *   client.follow(office); // its first messages need not wait for those of a thousand others
+   *   return client;
+   * }
+   * ```
+   */
+  follow(roomId: RoomID): void;
 
   /**
    * Delivers an event to all of its handlers, as if it had come with a sync.
@@ -1135,9 +1180,9 @@ export interface Client
   /**
    * Sends a message event: any event of a room that is not state.
    *
-   * The send is repeated, as the retry policy says, under one transaction ID: what arrives twice
-   * counts once. A redaction is never encrypted. It is sent as it is if the homeserver takes it so in rooms of
-   * all versions (v1.18, or `com.beeper.msc4169`), and else as by {@link MessagesAPI.redact}.
+   * The send is repeated, as the retry policy says, under one transaction ID: what arrives twice counts once.
+   * A redaction is never encrypted. It is sent as it is if the homeserver takes it so in rooms of all
+   * versions (v1.18, or `com.beeper.msc4169`), and else as by {@link MessagesAPI.redact}.
    *
    * @param roomId The room.
    * @param eventType The type. If the application defined it, the content is checked first.
@@ -1146,7 +1191,8 @@ export interface Client
    * @returns The ID of the event.
    * @throws {ForbiddenError} If the caller is not in the room, or lacks the power.
    * @throws {TooLargeError} If the event would exceed 64 KiB.
-   * @throws {AcceptedError} If the homeserver accepts the event and does not say its ID: do not send it again.
+   * @throws {AcceptedError} If the homeserver accepts the event and does
+   *   not say its ID: do not send it again.
    * @throws {ValueError} If the type is empty or not of messages, the content is refused, or a `query` asks
    *   for a delay.
    * @see
@@ -1175,9 +1221,9 @@ export interface Client
   /**
    * Sends a message event: any event of a room that is not state.
    *
-   * The send is repeated, as the retry policy says, under one transaction ID: what arrives twice
-   * counts once. A redaction is never encrypted. It is sent as it is if the homeserver takes it so in rooms of
-   * all versions (v1.18, or `com.beeper.msc4169`), and else as by {@link MessagesAPI.redact}.
+   * The send is repeated, as the retry policy says, under one transaction ID: what arrives twice counts once.
+   * A redaction is never encrypted. It is sent as it is if the homeserver takes it so in rooms of all
+   * versions (v1.18, or `com.beeper.msc4169`), and else as by {@link MessagesAPI.redact}.
    *
    * @param roomId The room.
    * @param eventType The type. If the application defined it, the content is checked first.
@@ -1186,7 +1232,8 @@ export interface Client
    * @returns The ID of the event.
    * @throws {ForbiddenError} If the caller is not in the room, or lacks the power.
    * @throws {TooLargeError} If the event would exceed 64 KiB.
-   * @throws {AcceptedError} If the homeserver accepts the event and does not say its ID: do not send it again.
+   * @throws {AcceptedError} If the homeserver accepts the event and does
+   *   not say its ID: do not send it again.
    * @throws {ValueError} If the type is empty or not of messages, the content is refused, or a `query` asks
    *   for a delay.
    * @see
@@ -1302,8 +1349,8 @@ export interface Client
   ): Promise<void>;
 
   /**
-   * Deletes private data: there is nothing under the type from then on. Does nothing if there is none. Servers
-   * that can't delete it keep it without content, as deleting clients do.
+   * Deletes private data: there is nothing under the type from then on. Does nothing if there is none.
+   * Servers that can't delete it keep it without content, as deleting clients do.
    *
    * @param type The type.
    * @param options The room, and request options.
@@ -2400,16 +2447,17 @@ export interface Client
   /**
    * Creates a room and joins it.
    *
-   * A creation is not repeated when its answer is lost, for that might leave two rooms, unless `retry` says how often.
+   * A creation is not repeated when its answer is lost, for that might leave two rooms,
+   * unless `retry` says how often.
    *
    * @param options What the room is to be, and request options.
-   * @returns The room's ID.
+   * @returns The room's ID: `client.room(roomId)` does things there.
    * @throws {RoomInUseError} If the alias is taken.
    * @throws {UnsupportedRoomVersionError} If the server does not know the room version.
    * @throws {InvalidRoomStateError} If the initial state or the power levels make no valid room.
    * @throws {ServiceResponseError} If the answer names no room.
-   * @throws {ValueError} If an invitee is no user ID, the alias's local part is more than that, or `encrypted` is no
-   *   boolean.
+   * @throws {ValueError} If an invitee is no user ID, the alias's local part is more than that,
+   *   or `encrypted` is no boolean.
    * @see {@link https://spec.matrix.org/v1.19/client-server-api/#post_matrixclientv3createroom | POST /createRoom}
    * @example
    * ```ts ignore
@@ -2793,7 +2841,8 @@ export interface Client
   getFilter(filterId: FilterID, options?: RequestOptions): Promise<Filter>;
 
   /**
-   * Sends one sync request: what has happened since a token. `Syncer` does so in a loop, and is what bots want.
+   * Sends one sync request: what has happened since a token.
+   * `Syncer` does so in a loop, and is what bots want.
    *
    * The transport never repeats this request, whatever `retry` says.
    *
@@ -2841,7 +2890,8 @@ export interface Client
    * @param feature A version, such as `v1.11`: then a later one counts, too. Or the name of a feature, which
    *   counts if the homeserver says that it is on.
    * @param options Request options.
-   * @throws {ValueError} If it is neither a version nor the name of a feature; the message says what to write.
+   * @throws {ValueError} If it is neither a version nor the name of a feature;
+   *   the message says what to write.
    * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientversions | GET /versions}
    * @example
    * ```ts ignore
@@ -2940,7 +2990,8 @@ export interface Client
    *
    * @param options Whether to forget the token, and request options.
    * @throws {UnknownTokenError} If the token is void already.
-   * @throws {UnrecognizedError} If the server offers OAuth 2.0 only; the message says where sessions are ended.
+   * @throws {UnrecognizedError} If the server offers OAuth 2.0 only;
+   *   the message says where sessions are ended.
    * @see {@link https://spec.matrix.org/v1.19/client-server-api/#post_matrixclientv3logoutall | POST /logout/all}
    * @example
    * ```ts ignore
@@ -3880,11 +3931,12 @@ export interface Client
    * @param options The delay, the state key of state, and request options.
    * @returns The ID of the delay, which is no event's.
    * @throws {ForbiddenError} If the homeserver sends nothing later.
-   * @throws {EncryptionError} If the room is encrypted, and the event is no state: a message is encrypted when it
-   *   leaves. Use a reminder, or give the content of `client.encrypt()` as `m.room.encrypted`. Redactions, and
-   *   what `client.encryptionBlacklist` names (reactions, by default), are not encrypted, and can be sent later.
-   * @throws {UnsupportedFeatureError} If it is a redaction in a room before version 11, and the homeserver takes
-   *   none there as an event.
+   * @throws {EncryptionError} If the room is encrypted, and the event is no state: a message is
+   *   encrypted when it leaves. Use a reminder, or give the content of `client.encrypt()` as
+   *   `m.room.encrypted`. Redactions, and what `client.encryptionBlacklist` names (reactions, by
+   *   default), are not encrypted, and can be sent later.
+   * @throws {UnsupportedFeatureError} If it is a redaction in a room before version 11,
+   *   and the homeserver takes none there as an event.
    * @experimental It uses the unstable form of MSC4140: a minor version may change it.
    * @example
    * ```ts ignore
@@ -3980,8 +4032,8 @@ export interface Client
    *
    * @param userId The other user.
    * @param options Request options.
-   * @throws {UnrecognizedError} If the homeserver can't say. `client.stateStore.getSharedRooms()` knows the rooms
-   *   that syncs have shown.
+   * @throws {UnrecognizedError} If the homeserver can't say.
+   *   `client.stateStore.getSharedRooms()` knows the rooms that syncs have shown.
    * @throws {InvalidParamError} If it is the own user.
    * @throws {ServiceResponseError} If the pages of the server have no end.
    * @see {@link https://github.com/matrix-org/matrix-spec-proposals/pull/2666 | GET /mutual_rooms}
@@ -4086,12 +4138,13 @@ export interface Client
 
   /**
    * Says which invitations the homeserver is to let through from now on. Others who invite the user get an
-   * `InviteBlockedError`. Invitations that wait come by syncs as the homeserver has it: by the specification they
-   * don't, and Synapse shows them.
+   * `InviteBlockedError`. Invitations that wait come by syncs as the homeserver has it: by the specification
+   * they don't, and Synapse shows them.
    *
-   * `default_action` blocks all. The lists of MSC4155 (globs of user IDs, and of server names) tell them apart: the
-   * first that fits counts, users before servers, and of each `allowed`, `ignored`, `blocked`. On Synapse, they do
-   * not count for a user who has set `default_action` once, though it was taken away since: then all get through.
+   * `default_action` blocks all. The lists of MSC4155 (globs of user IDs, and of server names) tell them
+   * apart: the first that fits counts, users before servers, and of each `allowed`, `ignored`,
+   * `blocked`. On Synapse, they do not count for a user who has set `default_action` once, though it was
+   * taken away since: then all get through.
    *
    * @param permissions What is let through, in place of what was before; `{}`: everything.
    * @param options Request options.
@@ -4178,7 +4231,8 @@ export interface Client
    * @param validation What `requestEmailToken()` or `requestPhoneToken()` has returned.
    * @param options How to authenticate, and request options.
    * @throws {ThreepidAuthFailedError} If the address is not validated.
-   * @throws {AuthenticationNeededError} If the server wants an authentication that `authentication` does not cover.
+   * @throws {AuthenticationNeededError} If the server wants an authentication
+   *   that `authentication` does not cover.
    * @see
    * {@link https://spec.matrix.org/v1.19/client-server-api/#post_matrixclientv3account3pidadd | POST /account/3pid/add}
    * @example
@@ -4460,8 +4514,8 @@ export interface Client
   sendText(roomId: RoomID, text: string | null | undefined, options?: SendTypedTextOptions): Promise<EventID>;
 
   /**
-   * Replaces what a message of the user's says. Clients that know no edits show the new text as a message, with
-   * a `* ` in front.
+   * Replaces what a message of the user's says. Clients that know no edits show the new text
+   * as a message, with a `* ` in front.
    *
    * @param roomId The room.
    * @param eventId The message; of one that was edited before, the first.
@@ -4673,8 +4727,8 @@ export interface Client
    * @param content Its content.
    * @returns The content of the `m.room.encrypted` event, to be sent with `sendMessageEvent()`. It
    *   differs each time, so that in a handler the send should have a `key`.
-   * @throws {EncryptionError} If the client has no encryption, or it can't be done. Redactions are never encrypted,
-   *   nor what is encrypted already.
+   * @throws {EncryptionError} If the client has no encryption, or it can't be done.
+   *   Redactions are never encrypted, nor what is encrypted already.
    * @example
    * ```ts ignore
    * import type { Client } from "@greenroom/matrix";
@@ -4756,17 +4810,18 @@ export interface Client
   registerWake(url: string | URL, options?: RegisterWakeOptions): Promise<WakeRegistration>;
 
   /**
-   * The queue of a room: what is added to it leaves in that order, without being awaited, one after the other.
+   * The queue of a room: what is added to it leaves in that order,
+   * without being awaited, one after the other.
    *
-   * A send is in the `store` before it leaves, with its transaction ID. So it is sent once, though the process ends
-   * at any moment: the next one goes on when it has handled the first sync of a start, begins a pass
-   * (`syncOnce()`), or has this called for the room. While the server is away or busy, the queue waits, and
-   * tries again after up to a minute. A send that the server refuses for good is taken out and logged, and
-   * those behind it go on. Homeservers forget transaction IDs after a day or so: a send whose answer was lost
-   * may come twice if the next process begins later than that.
+   * A send is in the `store` before it leaves, with its transaction ID. So it is sent once, though the
+   * process ends at any moment: the next one goes on when it has handled the first sync of a start, begins a
+   * pass (`syncOnce()`), or has this called for the room. While the server is away or busy, the queue waits,
+   * and tries again after up to a minute. A send that the server refuses for good is taken out and logged,
+   * and those behind it go on. Homeservers forget transaction IDs after a day or so: a send whose answer was
+   * lost may come twice if the next process begins later than that.
    *
-   * A room's queue holds 1,000 sends. Without a `store` they end with the client. In a handler, a send that is
-   * added again after a crash is the same.
+   * A room's queue holds 1,000 sends. Without a `store` they end with the client.
+   * In a handler, a send that is added again after a crash is the same.
    *
    * @param roomId The room.
    * @param options What is called with the progress of the queue.

@@ -24,6 +24,7 @@ import {
 import type { Holding } from "../store/device/mod.ts";
 import { PresenceState } from "../types/enums.ts";
 import { parseUserId } from "../types/identifiers.ts";
+import type { RoomID } from "../types/ids.ts";
 import {
   checkChoice,
   type ClientLeaseOptions,
@@ -55,6 +56,8 @@ export class ClientBasics {
   /** The logger of what has to do with encryption. */
   readonly cryptoLog: Logger;
   readonly registry: HandlerRegistry = new HandlerRegistry();
+  /** The rooms that sliding sync shows at once. */
+  readonly followed = new Set<RoomID>();
   /** Says which rooms are known not to be encrypted. */
   readonly clearRooms: ClearRooms;
   /** Types of event that are never encrypted. */

@@ -132,7 +132,7 @@ export class ClientCore {
   #encryption(api: AllAPI): Encryption | undefined {
     const { options, chosen, session, cryptoLog: log } = this.#client;
     if (chosen === undefined) return undefined;
-    const { store, ready, dispatcher } = this;
+    const { store, ready, dispatcher, deliverer } = this;
     return this.#client.crypto = Encryption.of({
       session,
       api,
@@ -140,6 +140,7 @@ export class ClientCore {
       ready,
       stateStore: new StateStore({ store, ready }),
       dispatcher,
+      deliverer,
       isDurable: options.store !== undefined,
       hasToken: options.accessToken !== undefined,
       showsRooms: options[FEED]?.showsRooms ?? true,
@@ -150,7 +151,7 @@ export class ClientCore {
   #spawnSyncer(api: AllAPI, first: FirstSync): Actor<SyncerHandlers> {
     const { store, ready, dispatcher, deliverer, housekeeping, own } = this;
     const { options: { [FEED]: feed, ...options }, chosen, blacklist } = this.#client;
-    const { session, clearRooms, registry, clock, log } = this.#client;
+    const { session, clearRooms, registry, followed, clock, log } = this.#client;
     const { sync = "classic" } = options;
     const isEncrypted = chosen !== undefined;
     let sliding: Promise<SlidingSync> | undefined;
@@ -162,7 +163,7 @@ export class ClientCore {
         getMessages: (...of) => api.getMessages(...of),
         slide: async (options) => {
           sliding ??= import("../actors/syncer/sliding_sync.ts").then(({ SlidingSync }) =>
-            new SlidingSync({ api, session, sync, isEncrypted, store, clock, log })
+            new SlidingSync({ api, session, sync, isEncrypted, followed, store, clock, log })
           );
           return await (await sliding).sync(options);
         },
@@ -246,7 +247,10 @@ export class FirstSync {
     this.#signal.reject(reason);
   }
 
-  /** What breaks by a wrong clock does not say so itself. A server may say anything, so nothing else comes of it. */
+  /**
+   * What breaks by a wrong clock does not say so itself.
+   * A server may say anything, so nothing else comes of it.
+   */
   #warnOfClock(): void {
     const skew = this.#http[SKEW];
     const wrong = wrongBy(skew ?? 0);

@@ -137,7 +137,9 @@ export class ClientLife implements QuarantineActors, TaskActors {
     }
   }
 
-  /** Does work that commits to the store. Between passes it takes the device first, for a third of the lease. */
+  /**
+   * Does work that commits to the store. Between passes it takes the device first, for a third of the lease.
+   */
   readonly hold: Hold = (work) => this.#isHeld ? work() : this.taken().then(work);
 
   /** The same, but fails if another process does not let go of the device soon. */
@@ -172,6 +174,7 @@ export class ClientLife implements QuarantineActors, TaskActors {
 
   /** Whether new actors are about to come; what a handler of the old ones does is waited for before. */
   get #isReplacing(): boolean {
+    if (this.#client.holding.mode === "kept") return false; // as mostly: then none take their place
     return this.#supervisor.isStopping && this.#isRenewable && !isInside([this.core.dispatcher]);
   }
 
@@ -222,6 +225,9 @@ export class ClientLife implements QuarantineActors, TaskActors {
     if (this.isStopping) throw this.#ended("start");
     const start = ++this.#starts;
     this.#isStopped = false;
+    this.#client.log.info(
+      "Syncs, until it is stopped: start() resolves then, and client.ready with the first sync",
+    );
     this.first.begin();
     const resumed = () => this.isSyncing ? this.passes.queues.resume() : undefined;
     this.first.handled.then(resumed).catch(() => {}); // the client has ended
@@ -334,7 +340,10 @@ export class ClientLife implements QuarantineActors, TaskActors {
     return await unwrapped(this.passes.run(options));
   }
 
-  /** Ends the session. Nothing else is sent while it does: the token is about to be void. If it fails, all goes on. */
+  /**
+   * Ends the session. Nothing else is sent while it does: the token is about to be void.
+   * If it fails, all goes on.
+   */
   async #leave<Result>(plain: StartingAPI, work: () => Promise<Result>): Promise<Result> {
     const crypto = this.core.own;
     const outcome = Promise.withResolvers<boolean>();

@@ -22,9 +22,8 @@ import type {
 import { type Actor, type ActorRef, isInside, unwrapped } from "../actors/kernel/mod.ts";
 import type { StateStore } from "../actors/store/mod.ts";
 import type { SyncerHandlers } from "../actors/syncer/syncer.ts";
-import { type AllAPI, clientAPI, namesOf, RAW_NAMES, type RawAPI } from "../api/api.ts";
+import { type AllAPI, clientAPI, operations, RAW_NAMES, type RawAPI } from "../api/api.ts";
 import { currentCall } from "../base/handler_call.ts";
-import type { Logger } from "../base/log.ts";
 import { callSite } from "../base/own_code.ts";
 import { untilSignal } from "../base/until_signal.ts";
 import { attachmentCipher } from "../crypto/attachments/attachments.ts";
@@ -39,6 +38,7 @@ import {
   type EventTypeRef,
   typeName,
 } from "../types/events/event_type.ts";
+import { isRoomId } from "../types/identifiers.ts";
 import { isJsonObject } from "../types/json.ts";
 import type { PushRuleEvaluation } from "../types/push_rules.ts";
 import type { ClientBasics } from "./client_basics.ts";
@@ -48,6 +48,8 @@ import { OPTION_PLACES } from "./option_places.ts";
 import type { PushRulesClient } from "./push_rules.ts";
 import { notingEncryption, notingMembers, storeUpdatingAPI } from "./store_updating_api.ts";
 import type { DispatchManualOptions, InternalEventOptions, SyncerAPI } from "./syncer_api.ts";
+
+const GROUPS = operations("isRoomEncrypted encrypt shareGroupSession");
 
 /**
  * Makes a client's operations, as its own parts call them.
@@ -89,7 +91,7 @@ export function clientOperations(
     },
     attachmentCipher,
     {
-      kind: clientOperations,
+      groups: GROUPS,
       around: (plain) => ({
         ...notingEncryption(plain, stateStore, client, life.holdSoon),
         ...notingMembers(plain, client),
@@ -116,13 +118,11 @@ const MANUAL: OptionNames<DispatchManualOptions> = { includeGlobalHandlers: true
  * Makes the operations of syncing and of handlers.
  *
  * @param life Has the actors of now; a signal closes it.
- * @param registry The handlers.
- * @param log Gets warnings.
+ * @param client Has the handlers and the rooms that are followed, and gets warnings.
  */
 export function syncerFacade(
   life: { readonly core: FacadeCore; close(): Promise<void> },
-  registry: HandlerRegistry,
-  log: Logger,
+  { registry, followed, log }: Pick<ClientBasics, "registry" | "followed" | "log">,
 ): SyncerAPI {
   const internal: SyncerAPI["dispatchInternalEvent"] = (eventType, data, options = {}) => {
     checkOptions(options, INTERNAL, "dispatch an event");
@@ -149,13 +149,21 @@ export function syncerFacade(
     },
     async stop() {
       const stopped = life.core.syncer.end();
-      if (isInside([life.core.dispatcher])) stopped.catch(() => {}); // the handler that calls is one the stop may wait for
+      // The handler that calls is one the stop may wait for.
+      if (isInside([life.core.dispatcher])) stopped.catch(() => {});
       else await stopped;
     },
     async syncOnce({ signal, passTimeout: _, ...settings } = {}) {
       const { events, isSettled } = await unwrapped(life.core.syncer.once(settings, { signal }));
       signal?.throwIfAborted();
       return { events, rounds: 1, left: isSettled ? undefined : "handlers" };
+    },
+
+    follow(roomId) {
+      if (!isRoomId(roomId)) {
+        throw new ValueError(`Cannot follow ${JSON.stringify(roomId)}: it is not the ID of a room`);
+      }
+      followed.add(roomId);
     },
 
     addEventHandler(...args: unknown[]): void {
@@ -190,8 +198,10 @@ export function syncerFacade(
       if (!isJsonObject(data) || typeof data.next_batch !== "string") {
         throw new ValueError("Cannot handle the sync response: it has no next_batch");
       }
-      const batch = await unwrapped(life.core.syncer.take(structuredClone(data))); // events are tagged in place
-      return [life.core.dispatcher.settled(batch).catch(() => {})]; // why it was closed or failed is in `done`
+      // Events are tagged in place.
+      const batch = await unwrapped(life.core.syncer.take(structuredClone(data)));
+      // Why it was closed or failed is in `done`.
+      return [life.core.dispatcher.settled(batch).catch(() => {})];
     },
   };
 }
@@ -255,7 +265,7 @@ export class ApplicationOperations {
    * @param life Has the actors of now.
    */
   constructor(api: AllAPI, client: ClientBasics, life: ClientLife) {
-    const syncing = syncerFacade(life, client.registry, client.log);
+    const syncing = syncerFacade(life, client);
     this.#api = api as never;
     this.#syncing = {
       ...syncing,
@@ -265,7 +275,7 @@ export class ApplicationOperations {
 
   /** Their names, but those of {@link raw}. */
   get names(): string[] {
-    const names = new Set([...namesOf(this.#api), ...Object.keys(this.#syncing)]);
+    const names = new Set([...GROUPS.names, ...Object.keys(this.#syncing)]);
     return [...names].filter((name) => !(name in RAW_NAMES));
   }
 
@@ -280,8 +290,7 @@ export class ApplicationOperations {
     const syncing = this.#syncing[name];
     const operation = this.#api[name];
     if (syncing !== undefined || operation === undefined) return syncing;
-    const checked = checkedCall(name, operation);
-    return name === "sync" ? checked : counted(checked); // a loop of it may not end
+    return applied(name, operation);
   }
 
   /** Those that applications find apart. */
@@ -291,7 +300,9 @@ export class ApplicationOperations {
     ) as unknown as RawAPI;
   }
 
-  /** Has an object get its operations from here, and what is made over it: by `Object.create()`, as a `Proxy`. */
+  /**
+   * Has an object get its operations from here, and what is made over it: by `Object.create()`, as a `Proxy`.
+   */
   of(client: object): this {
     Object.defineProperty(client, OPERATIONS, { value: this }); // not enumerable: no log shows it
     return this;
@@ -316,8 +327,8 @@ export function operationsOf(client: object): ApplicationOperations {
 const SHARED = Symbol("shared");
 
 /**
- * Gives a class the operations of its instances, as getters, so that a subclass can override one and call that of
- * `super`. What is set on an instance is the instance's own.
+ * Gives a class the operations of its instances, as getters, so that a subclass can override one and call
+ * that of `super`. What is set on an instance is the instance's own.
  */
 export function shareOperations(prototype: object, operations: ApplicationOperations): void {
   if (Object.hasOwn(prototype, SHARED)) return;
@@ -338,41 +349,41 @@ export function shareOperations(prototype: object, operations: ApplicationOperat
 
 type Operation = (...given: unknown[]) => unknown;
 
-/** By the name of an operation, how many arguments stand in front of its options. */
-const PLACES: ReadonlyMap<string, number> = new Map(
-  OPTION_PLACES.flatMap((names, place) => names.split(" ").map((name) => [name, place] as const)),
-);
-
-/** The same operation; it refuses what is no options where they belong, and what comes after them. */
-function checkedCall(name: string, operation: Operation): Operation {
-  const place = PLACES.get(name);
-  if (place === undefined) return operation; // it has none
-  return (...given) => {
-    const options = given[place];
-    const isWrong = options !== undefined &&
-      (typeof options !== "object" || options === null || Array.isArray(options));
-    if (!isWrong && given.length <= place + 1) return operation(...given);
-    const after = given.findLastIndex((each) => each !== undefined);
-    if (!isWrong && after <= place) return operation(...given);
-    const state = isWrong
-      ? `argument ${place + 1} is ${kindOf(options)}, and must be an object with its options`
-      : `it takes ${place + 1} arguments, not ${after + 1}`;
-    const error = new ValueError(`Cannot ${name}: ${state}`);
-    if (name.startsWith("iterate")) throw error;
-    return Promise.reject(error);
+/**
+ * The same operation for applications: it refuses what is no options where they belong, and what
+ * comes after them; and a handler that calls it waits for its end.
+ */
+function applied(name: string, operation: Operation): Operation {
+  const found = OPTION_PLACES.findIndex((names) => names.split(" ").includes(name));
+  const place = found < 0 ? Infinity : found; // it has none
+  const isCounted = name !== "sync"; // a loop of it may not end
+  const called: Operation = (...given) => {
+    const options = place < given.length ? given[place] : undefined;
+    if (given.length > place + 1 || (options !== undefined && !isJsonObject(options))) {
+      const error = misuse(name, place, given);
+      if (error !== undefined && name.startsWith("iterate")) throw error;
+      if (error !== undefined) return Promise.reject(error);
+    }
+    const result = operation(...given);
+    const call = isCounted ? currentCall() : undefined;
+    return call !== undefined && result instanceof Promise ? call.begin(result, callSite(called)) : result;
   };
+  return called;
+}
+
+/** What is wrong with the arguments of an operation; undefined: nothing is. */
+function misuse(name: string, place: number, given: readonly unknown[]): ValueError | undefined {
+  const options = given[place];
+  const isWrong = options !== undefined && !isJsonObject(options);
+  const after = given.findLastIndex((each) => each !== undefined);
+  if (!isWrong && after <= place) return undefined;
+  const state = isWrong
+    ? `argument ${place + 1} is ${kindOf(options)}, and must be an object with its options`
+    : `it takes ${place + 1} arguments, not ${after + 1}`;
+  return new ValueError(`Cannot ${name}: ${state}`);
 }
 
 function kindOf(value: unknown): string {
   if (value === null) return "null";
   return Array.isArray(value) ? "a list" : `a ${typeof value}`;
-}
-
-function counted(operation: Operation): Operation {
-  const called: Operation = (...given) => {
-    const result = operation(...given);
-    const call = currentCall();
-    return call !== undefined && result instanceof Promise ? call.begin(result, callSite(called)) : result;
-  };
-  return called;
 }

@@ -75,15 +75,16 @@ export interface ClientLeaseOptions {
 }
 
 /**
- * How a {@linkcode Client} is made. It must have a homeserver, as `homeserver`, `baseUrl` or `api`, or a user to
- * find it by, as `mxid`.
+ * How a {@linkcode Client} is made. It must have a homeserver, as `homeserver`, `baseUrl` or `api`,
+ * or a user to find it by, as `mxid`.
  */
 export interface ClientOptions extends Omit<HTTPAPIOptions, "baseUrl"> {
   /**
-   * The homeserver: its address, like `https://matrix.example.org`, or a server name, like `example.org`. The
-   * domain of a server name is asked with the first request where its homeserver is, by https alone, and without
-   * a port: `example.org:8448` asks `https://example.org/.well-known/matrix/client`. If it has no such file (404),
-   * the homeserver is at that name itself. Default: `baseUrl`, `api`, or the homeserver of `mxid`.
+   * The homeserver: its address, like `https://matrix.example.org`, or a server name, like
+   * `example.org`. The domain of a server name is asked with the first request where its homeserver is,
+   * by https alone, and without a port: `example.org:8448` asks
+   * `https://example.org/.well-known/matrix/client`. If it has no such file (404), the homeserver is at
+   * that name itself. Default: `baseUrl`, `api`, or the homeserver of `mxid`.
    *
    * @example
    * ```ts
@@ -123,11 +124,12 @@ export interface ClientOptions extends Omit<HTTPAPIOptions, "baseUrl"> {
    */
   lease?: ClientLeaseOptions;
   /**
-   * How the client asks what is new. `sliding` is simplified sliding sync (proposal 4186, as it was merged or in
-   * Synapse's form, whichever the homeserver has): the rooms with the latest messages come first. Handlers, order
-   * and what is stored are the same, and a store goes on from one to the other. It has no presence and takes neither
-   * `filterData` nor `lazyLoadMembers`; a homeserver without it is refused. `auto` takes neither, too: it is `sliding`
-   * where the homeserver has that, and `classic` where it does not. Default: `classic`.
+   * How the client asks what is new. `sliding` is simplified sliding sync (proposal 4186, as it was
+   * merged or in Synapse's form, whichever the homeserver has): the rooms with the latest messages come
+   * first. Handlers, order and what is stored are the same, and a store goes on from one to the other. It
+   * has no presence and takes neither `filterData` nor `lazyLoadMembers`; a homeserver without it is
+   * refused. `auto` takes neither, too: it is `sliding` where the homeserver has that, and `classic`
+   * where it does not. Default: `classic`.
    *
    * @experimental Its extensions are not all in the specification yet: a minor version may change it.
    */

@@ -45,8 +45,8 @@ export interface EncryptingAPI {
    * @param content Its content.
    * @returns The content of the `m.room.encrypted` event, to be sent with `sendMessageEvent()`. It
    *   differs each time, so that in a handler the send should have a `key`.
-   * @throws {EncryptionError} If the client has no encryption, or it can't be done. Redactions are never encrypted,
-   *   nor what is encrypted already.
+   * @throws {EncryptionError} If the client has no encryption, or it can't be done.
+   *   Redactions are never encrypted, nor what is encrypted already.
    * @example
    * ```ts
    * import type { Client } from "@greenroom/matrix";
@@ -139,12 +139,18 @@ export function encryptingAPI(
 ): CoreAPI & EncryptingAPI & EncryptedRoomsAPI {
   const { encryption, stateStore, encryptionSends, clearRooms, blacklist, ...more } = options;
   const { hold = (work) => work(), ready, ...user } = more;
-  const isRoomEncrypted = async (roomId: RoomID, options: RequestOptions): Promise<boolean> => {
+  /** @param asks Who is asked about a room that nothing is known of. */
+  const isRoomEncrypted = async (
+    roomId: RoomID,
+    options: RequestOptions,
+    asks: "server" | "nobody" = "server",
+  ): Promise<boolean> => {
     await encryptionSends.settled(roomId);
     const known = await stateStore.isEncrypted(roomId);
-    if (known === true) return true;
+    if (known === true || asks === "nobody") return known ?? false;
     const { crypto } = encryption;
-    // While syncs follow, one would show that the room has become encrypted, but for a server that was restored.
+    // While syncs follow, one would show that the room has become encrypted,
+    // but for a server that was restored.
     const isFollowed = crypto === undefined || crypto.isFollowing && clearRooms.has(roomId);
     if (known === false && isFollowed) return false;
     // The state of rooms may be another client's: then nothing has waited yet for this one's actors.
@@ -162,13 +168,9 @@ export function encryptingAPI(
       return await stateStore.isEncrypted(roomId) ?? false; // it may have become so in the meantime
     }
   };
-  const isKnownEncrypted = async (roomId: RoomID): Promise<boolean> => {
-    await encryptionSends.settled(roomId);
-    return await stateStore.isEncrypted(roomId) ?? false;
-  };
-  /** Whether sends are encrypted. Without encryption nobody is asked about a room that nothing is known of. */
+  /** Whether sends are encrypted. Without encryption nobody is asked. */
   const encrypts = (roomId: RoomID, options: RequestOptions): Promise<boolean> =>
-    encryption.crypto === undefined ? isKnownEncrypted(roomId) : isRoomEncrypted(roomId, options);
+    isRoomEncrypted(roomId, options, encryption.crypto === undefined ? "nobody" : "server");
   const isNeverEncrypted = (type: string) => blacklist.has(type) || ALWAYS_CLEAR.has(type);
   const machine = (action: string): CryptoMachine => {
     const { crypto } = encryption;
@@ -238,7 +240,8 @@ async function settled(
   note: (outcome: { readonly hasArrived: boolean }) => Promise<void>,
 ): Promise<EventID> {
   const result = await sending.catch(async (error) => {
-    await note({ hasArrived: error instanceof AcceptedError }).catch(() => {}); // the caller gets what the server said
+    // The caller gets what the server said.
+    await note({ hasArrived: error instanceof AcceptedError }).catch(() => {});
     throw error;
   });
   note({ hasArrived: true }).catch(() => {}); // the next process sends it again, with the same transaction ID
@@ -274,7 +277,9 @@ export class EncryptionSends {
     return await sending;
   }
 
-  /** Resolves when all sends to a room that have begun have ended, and are stored; undefined: none has begun. */
+  /**
+   * Resolves when all sends to a room that have begun have ended, and are stored; undefined: none has begun.
+   */
   settled(roomId: RoomID): Promise<void> | undefined {
     return this.#underway.get(roomId);
   }

@@ -6,6 +6,7 @@
 
 export { Client } from "./client.ts";
 export type { ClientOptionHints } from "./client_hints.ts";
+export type { ClientRoom } from "./client_room.ts";
 export {
   type ClientLeaseOptions,
   type ClientOptions,

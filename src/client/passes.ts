@@ -149,7 +149,8 @@ export class Passes {
         // A homeserver may take what handlers send for a sign that the user has read all before it,
         // and wake nobody for an event that came by then.
         if (pass.isAsked || round.isCut || (round.isNews && time.isBounded)) continue;
-        await abortable(resumed.then(() => this.queues.rested()), signal).catch(() => {}); // the next pass sends it
+        // The next pass sends it.
+        await abortable(resumed.then(() => this.queues.rested()), signal).catch(() => {});
         const isBack = await this.#handBack(core, { hears: !time.isOver });
         if (isBack) this.#note(handled.splice(0)); // until then nothing of it is recorded
         if (isBack && !pass.isAsked) {

@@ -1,6 +1,6 @@
 /**
- * Operations that keep the state store up to date with what they send and read, before the call resolves: what
- * is sent next must not wait for the sync that shows it.
+ * Operations that keep the state store up to date with what they send and read, before the call resolves:
+ * what is sent next must not wait for the sync that shows it.
  *
  * @module
  */

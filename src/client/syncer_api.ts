@@ -1,5 +1,6 @@
 /**
- * The methods of a client for syncing and for handlers, the contract's Syncer, and the position in the stream.
+ * The methods of a client for syncing and for handlers, the contract's Syncer,
+ * and the position in the stream.
  *
  * Over 300 lines because most of it is the documentation of what applications see.
  *
@@ -13,7 +14,7 @@ import type { InternalEvents } from "../types/events/internal_event.ts";
 import type { SyncResponse } from "../types/events/sync_response.ts";
 import type { HandlersAPI } from "./handlers_api.ts";
 import type { StartOptions, SyncOnceOptions, SyncPass } from "../actors/syncer/syncer.ts";
-import type { SyncToken } from "../types/ids.ts";
+import type { RoomID, SyncToken } from "../types/ids.ts";
 import { type OpenableStore, openedStore } from "../actors/store/mod.ts";
 
 /** Options of `dispatchManualEvent()`. */
@@ -152,6 +153,27 @@ export interface SyncerAPI extends HandlersAPI {
    * ```
    */
   syncOnce(options?: SyncOnceOptions): Promise<SyncPass>;
+
+  /**
+   * Has sliding sync show a room at once, as long as others are still to come. Without it the rooms
+   * with the latest messages come first. The classic sync shows all rooms at once anyway.
+   *
+   * @param roomId A room that the user is in.
+   * @throws {ValueError} If it is not the ID of a room.
+   *
+   * @example
+   * ```ts
+   * import { Client, type ClientOptions } from "@greenroom/matrix";
+   * import type { RoomID } from "@greenroom/matrix/types";
+   *
+   * export function follower(options: ClientOptions, office: RoomID): Client {
+   *   const client = new Client({ ...options, sync: "sliding" });
+   *   client.follow(office); // its first messages need not wait for those of a thousand others
+   *   return client;
+   * }
+   * ```
+   */
+  follow(roomId: RoomID): void;
 
   /**
    * Delivers an event to all of its handlers, as if it had come with a sync.

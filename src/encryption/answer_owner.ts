@@ -6,13 +6,12 @@
 
 import type { Crypto } from "./crypto.ts";
 import type { OwnerVerificationOptions } from "./encryption_options.ts";
-import type { VerificationComparison, VerificationRequest } from "./verification/verification.ts";
 import type { Logger } from "../base/log.ts";
-import { ValueError } from "../errors/matrix_error.ts";
 import { VerificationError } from "../errors/encryption_error.ts";
 import { encryptionOf } from "../types/events/encryption_info.ts";
 import type { EventOf } from "../types/events/event_of.ts";
 import type { RoomID, UserID } from "../types/ids.ts";
+import type { VerificationComparison, VerificationRequest } from "../types/verification.ts";
 
 /** What it needs of a client. */
 export interface AnsweringClient {
@@ -83,12 +82,7 @@ async function compare(
     return await request.cancel();
   }
   await request.accept();
-  if (request.phase === "ready") {
-    await request.startSas().catch((error) => {
-      if (!(error instanceof ValueError)) throw error; // the owner was faster
-    });
-  }
-  const comparison = await request.compare();
+  const comparison = await request.startSas();
   const isSame = confirm === undefined
     ? wordOf(client, request, comparison)
     : Promise.resolve(confirm(request, comparison));
@@ -105,7 +99,8 @@ async function wordOf(
   const { userId, roomId, done } = request;
   const shown = emoji?.map(({ symbol, name }) => `${symbol} ${name}`).join("  ") ?? decimals.join(" ");
   const few = emoji?.slice(0, SAID);
-  const words = few === undefined ? [decimals] : [ // some write the emoji themselves, alone or as they are shown
+  // Some write the emoji themselves, alone or as they are shown.
+  const words = few === undefined ? [decimals] : [
     few.map(({ name }) => name),
     few.map(({ symbol }) => symbol),
     few.map(({ name, symbol }) => `${symbol} ${name}`),

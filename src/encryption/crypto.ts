@@ -17,6 +17,7 @@ import type { MatrixEvent, MessageEvent } from "../types/events/event.ts";
 import type { RoomID, TransactionID, UserID } from "../types/ids.ts";
 import type { SyncCrypto } from "../actors/crypto/crypto.ts";
 import type { CryptoDoctorOptions, CryptoFinding } from "./crypto_findings.ts";
+import type { CryptoHints } from "./crypto_hints.ts";
 import type { HistoryCrypto } from "./history.ts";
 import type { IdentityCrypto } from "./identity/identity.ts";
 import type { KeyBackup, KeyBackupMachine } from "./backup/backup.ts";
@@ -35,7 +36,7 @@ export interface EncryptOptions {
 }
 
 /** End-to-end encryption of one device. A client makes its own with the option `encryption`. */
-export interface Crypto extends IdentityCrypto, VerificationCrypto, HistoryCrypto {
+export interface Crypto extends IdentityCrypto, VerificationCrypto, HistoryCrypto, CryptoHints {
   /** The backup of room keys on the server. */
   readonly backup: KeyBackup;
   /**
@@ -371,7 +372,9 @@ export interface CryptoMachine extends Crypto, SyncCrypto {
    * too.
    */
   memberChanged(roomId: RoomID, userId: UserID, membership: Membership): Promise<void>;
-  /** Shares the history of a room with a user who is about to be invited, if that is wanted. Never rejects. */
+  /**
+   * Shares the history of a room with a user who is about to be invited, if that is wanted. Never rejects.
+   */
   inviting(roomId: RoomID, userId: UserID): Promise<void>;
   /** Discards events that waited for their keys and have been handled. */
   settle(events: readonly RecoveredEvent[]): Promise<void>;

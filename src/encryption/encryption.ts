@@ -1,6 +1,5 @@
 /**
- * `client.crypto`: end-to-end encryption of a client. Each call of it begins here. Over 300 lines because it
- * is all of `client.crypto`, of which most methods are a line.
+ * `client.crypto`: each call of it begins here. Over 300 lines because most of its methods are a line each.
  *
  * @module
  */
@@ -36,9 +35,10 @@ import type { Membership } from "../types/enums.ts";
 import { noteEncryption } from "../types/events/encryption_info.ts";
 import type { MatrixEvent, MessageEvent } from "../types/events/event.ts";
 import type { RoomID, UserID } from "../types/ids.ts";
-import { isJsonObject } from "../types/json.ts";
+import { objectJson } from "../types/json.ts";
 import { KeyBackups } from "./backup/backup.ts";
 import type { CryptoMachine, EncryptOptions } from "./crypto.ts";
+import { HintedCrypto } from "./crypto_hints.ts";
 import { DehydratedDevices } from "./dehydration.ts";
 import {
   AccountIdentity,
@@ -65,9 +65,9 @@ export type {
   ExportKeysOptions,
   ImportKeysOptions,
   KeyExportProgress,
-  KeyImportProgress,
-  KeyImportReport,
+  KeyImportCounts,
 } from "./key_files.ts";
+export type { KeyImportProgress, KeyImportReport } from "./key_files.ts";
 import type { SecretsAPI, SecretStorage } from "./secrets/secrets.ts";
 
 /** How often a room is made ready for the same event. */
@@ -75,7 +75,7 @@ const MAX_ENCRYPTIONS = 1_000;
 const ENCRYPT: OptionNames<EncryptOptions> = { txnId: true, signal: true };
 
 /** End-to-end encryption of a client, over the engine of its device. */
-export class Encryption implements CryptoMachine, Lifecycle {
+export class Encryption extends HintedCrypto implements CryptoMachine, Lifecycle {
   readonly backup: KeyBackups;
   readonly verificationRequests: CryptoMachine["verificationRequests"];
   readonly requestVerification: CryptoMachine["requestVerification"];
@@ -101,17 +101,17 @@ export class Encryption implements CryptoMachine, Lifecycle {
    * @param options What was chosen.
    */
   constructor(engine: EngineRunner, client: EncryptedClient, options: EncryptionOptions = {}) {
+    super();
     [this.#engine, this.#client] = [engine, client];
     this.#secrets = verificationOptions(options);
     this.#sharesHistory = options.shareHistory === true;
-    const { api } = client;
+    const { api, deliverer } = client;
     const early = new EarlyReads(api);
     const backup = this.backup = new KeyBackups(engine, early.api);
     const dehydration = this.#dehydration = new DehydratedDevices(engine, api);
     this.#identity = new AccountIdentity(engine, client, { backup, dehydration, early });
-    this.#users = new UserTrust(engine);
-    this.#keyFiles = new KeyFiles(engine);
-    this.#verifications = new VerificationHub(engine, api, this.#users, this.#identity);
+    [this.#users, this.#keyFiles] = [new UserTrust(engine), new KeyFiles(engine)];
+    this.#verifications = new VerificationHub(engine, api, this.#users, this.#identity, deliverer);
     this.verificationRequests = this.#verifications.incoming;
     this.requestVerification = this.#verifications.request;
     this.#warnings = new DeviceWarnings(engine.log);
@@ -185,21 +185,22 @@ export class Encryption implements CryptoMachine, Lifecycle {
 
   async encrypt(roomId: RoomID, eventType: string, content: object, options: EncryptOptions = {}) {
     checkOptions(options, ENCRYPT, "encrypt");
+    const json = objectJson(content); // as it is now, and will be on the wire
+    if (json === undefined) {
+      const mend = "its content must be an object, without cycles and big integers";
+      throw permanent(new EncryptionError(`Cannot encrypt ${eventType}: ${mend}`));
+    }
     await this.#begin(); // others can't answer, or trust, a device whose keys are not published
     const { actor, clock, following } = this.#engine;
-    // As it will be on the wire: what JSON leaves out must not be encrypted.
-    const plain: unknown = JSON.parse(JSON.stringify(content));
-    if (!isJsonObject(plain)) {
-      throw permanent(new EncryptionError(`Cannot encrypt ${eventType}: its content must be an object`));
-    }
-    const input = { roomId, eventType, content: plain, txnId: options.txnId, since: following.since };
+    const input = { roomId, eventType, content: json, txnId: options.txnId, since: following.since };
     for (let round = 0; round < MAX_ENCRYPTIONS; round++) {
       options.signal?.throwIfAborted();
       this.#engine.refuseConflict();
       input.since = sinceNow(input.since, clock);
       const encrypted = await actor.encrypt(input);
       if (encrypted !== undefined) return encrypted.content;
-      const prepared = this.#engine.prepareRoom(roomId, input.since); // for others, too: it goes on without this one
+      // For others, too: it goes on without this one.
+      const prepared = this.#engine.prepareRoom(roomId, input.since);
       await (options.signal === undefined ? prepared : abortable(prepared, options.signal));
     }
     throw new EncryptionError(

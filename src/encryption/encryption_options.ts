@@ -13,7 +13,7 @@ import {
 } from "../crypto/context/context.ts";
 import type { EnsureVerifiedOptions, ResetIdentityOptions } from "./identity/identity.ts";
 import type { UserID } from "../types/ids.ts";
-import type { VerificationComparison, VerificationRequest } from "./verification/verification.ts";
+import type { VerificationComparison, VerificationRequest } from "../types/verification.ts";
 import { REQUEST_OPTIONS } from "../api/http/mod.ts";
 import type { OptionNames } from "../errors/known_names.ts";
 import type { CryptoDoctorOptions } from "./crypto_findings.ts";
@@ -58,8 +58,8 @@ export interface EncryptionOptions extends EnsureVerifiedOptions {
    */
   unencrypted?: "ignore" | "deliver";
   /**
-   * Whether own verified devices, and devices that had a key before, get it again when they ask. Own devices get no
-   * key here that only a backup or an inviter says whose it is. Default: false.
+   * Whether own verified devices, and devices that had a key before, get it again when they ask.
+   * Own devices get no key here that only a backup or an inviter says whose it is. Default: false.
    */
   answerKeyRequests?: boolean;
   /**
@@ -158,7 +158,9 @@ export function policyOf(options: EncryptionOptions): CryptoPolicy {
   };
 }
 
-/** The options of encryption: what is done with the identity takes the same object, and needs a part of it. */
+/**
+ * The options of encryption: what is done with the identity takes the same object, and needs a part of it.
+ */
 export const ENCRYPTION_OPTIONS: OptionNames<EncryptionOptions> = {
   ...{ sendTo: true, accept: true, unencrypted: true, answerKeyRequests: true, shareHistory: true },
   ...{ onNewRecipient: true, verification: true, recoveryKey: true, passphrase: true },

@@ -72,7 +72,8 @@ async function ensured(
   }
   if (!state.canSign) return "no-secret"; // before the stored key is replaced for a device that can't be made
   let shown = await present(engine, api);
-  if (isFresh && !state.isKeyOld && shown?.device_id === made.deviceId) { // its answer was lost, unless it is not signed any more
+  // Its answer was lost, unless it is not signed any more.
+  if (isFresh && !state.isKeyOld && shown?.device_id === made.deviceId) {
     await actor.dehydratedUploaded(made.deviceId);
     await identity.look();
     if (await isListed(actor, identity)) return "on";

@@ -128,7 +128,10 @@ async function isReadable(api: HistoryClient["api"], roomId: RoomID): Promise<bo
   }
 }
 
-/** The devices that may get the keys, as the server shows them now, each with an Olm session if it has keys left. */
+/**
+ * The devices that may get the keys, as the server shows them now,
+ * each with an Olm session if it has keys left.
+ */
 async function recipientsOf(
   engine: EngineRunner,
   userId: UserID,

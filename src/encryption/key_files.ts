@@ -36,10 +36,8 @@ export interface ExportKeysOptions {
   onProgress?: (progress: KeyExportProgress) => void;
 }
 
-/** What has become of the sessions of a key file. */
-export interface KeyImportReport {
-  /** How many entries the file has. */
-  readonly total: number;
+/** What has become of sessions that were imported or restored. */
+export interface KeyImportCounts {
   /** Sessions that are new. */
   readonly added: number;
   /** Sessions that read more now, or about whose owner more is known. */
@@ -53,8 +51,16 @@ export interface KeyImportReport {
   readonly refused: number;
 }
 
+/** What has become of the sessions of a key file, or of a backup. */
+export interface KeyImportReport extends KeyImportCounts {
+  /** How many entries the file has, or how many keys of the backup were read. */
+  readonly total: number;
+}
+
 /** How much of an import is done. */
-export interface KeyImportProgress extends KeyImportReport {
+export interface KeyImportProgress extends KeyImportCounts {
+  /** How many entries have been read so far: how many there are, only the end shows. */
+  readonly done: number;
   /** How much of the file has been read, from 0 to 1. */
   readonly part: number;
 }
@@ -124,7 +130,8 @@ export class KeyFiles {
       batch = [];
       for (const kind of ["added", "improved", "known", "refused"] as const) report[kind] += counts[kind];
       engine.deliver(recovered);
-      onProgress?.({ ...report, part: read / file.size });
+      const { total: done, ...counted } = report;
+      onProgress?.({ ...counted, done, part: read / file.size });
     };
     const elements = new JsonElements();
     for await (const block of file.content()) {

@@ -196,9 +196,9 @@ export interface IdentityChangedErrorInit extends ErrorOptions {
 }
 
 /**
- * A user was verified and is not any more: nothing is sent to the room until the user is verified again, or
- * `withdrawVerification()` says that this need not be. Or the identity of a user is another one by now than the
- * one that was compared.
+ * A user was verified and is not any more: nothing is sent to the room until the user is verified again,
+ * or `withdrawVerification()` says that this need not be. Or the identity of a user is another one by
+ * now than the one that was compared.
  *
  * Mend: Compare again and call `verifyUser()`, or call `withdrawVerification()`.
  */

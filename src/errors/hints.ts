@@ -9,8 +9,8 @@
 import { ValueError } from "./matrix_error.ts";
 
 /**
- * The type of a name that another library has, and this one has not: no value has it, and a compiler's message
- * names what to write instead.
+ * The type of a name that another library has, and this one has not:
+ * no value has it, and a compiler's message names what to write instead.
  */
 export interface WriteInstead<Here extends string> {
   /** The option, or the call. */
@@ -18,15 +18,24 @@ export interface WriteInstead<Here extends string> {
 }
 
 /**
- * Members for the compiler alone, by the names of another library. They are index signatures, which no
- * editor offers and no documentation lists. Only the empty text, digits and signs are in lower and in upper case:
- * so `users` is no member for the hint `user`. They are symbols, since the compiler refuses those in texts too.
+ * Members for the compiler alone, by the names of another library. They are index signatures, which no editor
+ * offers and no documentation lists. Only the empty text, digits and signs are in lower and in upper case: so
+ * `users` is no member for the hint `user`. They are symbols, since the compiler refuses those in texts too.
  */
 export type Hints<Names extends Readonly<Record<string, string>>> = {
   readonly [Name in keyof Names & string as `${Name}${Lowercase<string> & Uppercase<string>}`]:
     & symbol
     & WriteInstead<Names[Name]>;
 };
+
+const SEALED = "SealedStore.open(store, key) around the store: without it, the store is not encrypted";
+/** What other libraries call the key of a store, which each store here is sealed with in the same way. */
+export const SEAL_HINTS = {
+  passphrase: SEALED,
+  password: SEALED,
+  key: SEALED,
+  encryptionKey: SEALED,
+} as const;
 
 /**
  * Refuses options by names of another library, with what to write.
@@ -42,7 +51,7 @@ export function checkHinted(
   hints: Readonly<Record<string, string>>,
   action: string,
 ): void {
-  if (typeof options !== "object") return;
+  if (typeof options !== "object" || options === null) return;
   for (const name in options) {
     if (Object.hasOwn(known, name) || !Object.hasOwn(hints, name)) continue;
     throw new ValueError(`Cannot ${action}: there is no option ${name}; write ${hints[name]}`);

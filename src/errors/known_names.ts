@@ -9,7 +9,10 @@ import { ValueError } from "./matrix_error.ts";
 /** The names of all options that there are; one that is missing does not compile. */
 export type OptionNames<Options> = Readonly<Record<keyof Options & string, true>>;
 
-/** What other libraries call options, and what they are called here: of several names, the first that there is. */
+/**
+ * What other libraries call options, and what they are called here:
+ * of several names, the first that there is.
+ */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   ...{ token: "accessToken", access_token: "accessToken", user: "mxid identifier" },
   ...{ storage: "store", crypto: "encryption", logger: "log", device_id: "deviceId", domain: "serverName" },
@@ -21,6 +24,9 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   ...{ initial_device_display_name: "deviceName", room_alias_name: "aliasLocalpart" },
   ...{ name: "fileName filename serverName", alt: "caption", method: "resizeMethod" },
   ...{ powerLevels: "powerLevelContentOverride", statusMessage: "status", search: "searchQuery" },
+  ...{ maxBytes: "maxSize", timeZone: "timezone", txnId: "sendKey", transactionId: "sendKey" },
+  ...{ "retry.attempts": "retry.maxRetries", "retry.minDelay": "retry.base", "retry.maxDelay": "retry.cap" },
+  ...{ password: "authentication", pageSize: "limit" },
   ...{ initial_state: "initialState", room_version: "roomVersion", validate: "check" },
 };
 
@@ -122,16 +128,37 @@ export function nearestName(
   return near[0]?.each;
 }
 
-/** Counts the characters that have to be put in, taken out or changed (Levenshtein). */
+/**
+ * Finds a variable that is misspelled: one character away from one that is read, and that is not set.
+ * What is further away may be a variable of the program.
+ *
+ * @param names Those that are set.
+ * @param known Those that are read.
+ */
+export function misspelledVariable(
+  names: readonly string[],
+  known: readonly string[],
+): { readonly name: string; readonly meant: string } | undefined {
+  for (const name of names) {
+    const meant = nearestName(name, known, 1);
+    if (meant !== undefined && !names.includes(meant)) return { name, meant };
+  }
+  return undefined;
+}
+
+/** Counts the characters that have to be put in, taken out, changed, or swapped with the next (Damerau). */
 function distanceOf(one: string, other: string): number {
+  let before: number[] = [];
   let row = Array.from({ length: other.length + 1 }, (_, index) => index);
   for (let i = 1; i <= one.length; i++) {
     const next = [i];
     for (let j = 1; j <= other.length; j++) {
       const changed = (row[j - 1] ?? 0) + (one[i - 1] === other[j - 1] ? 0 : 1);
-      next.push(Math.min((row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, changed));
+      const isSwapped = one[i - 1] === other[j - 2] && one[i - 2] === other[j - 1];
+      const swapped = isSwapped ? (before[j - 2] ?? 0) + 1 : Infinity;
+      next.push(Math.min((row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, changed, swapped));
     }
-    row = next;
+    [before, row] = [row, next];
   }
   return row.at(-1) ?? 0;
 }

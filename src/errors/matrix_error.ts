@@ -1,6 +1,6 @@
 /**
- * The root of every error Greenroom throws, the words of others in its message, and the errors that a caller can
- * mend: bad input, content that is not what its type says, a missing permission, a client that has ended.
+ * The root of every error Greenroom throws, the words of others in its message, and the errors that a caller
+ * can mend: bad input, content that is not what its type says, a missing permission, a client that has ended.
  *
  * @see {@link https://docs.deno.com/runtime/fundamentals/security/ | Deno's permissions}
  *
@@ -122,8 +122,8 @@ export class MalformedContentError extends MatrixError {
 }
 
 /**
- * Deno was started without a permission that the client, or its store, needs, and the message names the flag. Or
- * a page's Content-Security-Policy forbids what encryption needs, and the message names what to allow.
+ * Deno was started without a permission that the client, or its store, needs, and the message names the flag.
+ * Or a page's Content-Security-Policy forbids what encryption needs, and the message names what to allow.
  *
  * Mend: Start Deno with the flag that the message names, or allow in the page's policy what it names.
  */

@@ -1,6 +1,6 @@
 /**
- * The errors for a request: the homeserver refused it, answered with what it wants to be shown first, or could not
- * be reached.
+ * The errors for a request: the homeserver refused it, answered with what it wants to be shown first,
+ * or could not be reached.
  *
  * @see {@link https://spec.matrix.org/v1.19/client-server-api/#standard-error-response | Standard error response}
  * @see {@link https://spec.matrix.org/v1.19/client-server-api/#user-interactive-authentication-api | User-interactive authentication}

@@ -60,7 +60,9 @@ export class AcceptedError extends ServiceResponseError {
  * Mend: Set `baseUrl` to the real address, which the message names.
  */
 export class RedirectError extends ServiceResponseError {
-  /** Where to, as far as `baseUrl` can be that, with a path in front of the request's; undefined if it can't. */
+  /**
+   * Where to, as far as `baseUrl` can be that, with a path in front of the request's; undefined if it can't.
+   */
   readonly origin: string | undefined;
 
   /**

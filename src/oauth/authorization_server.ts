@@ -1,7 +1,7 @@
 /**
- * Requests to an authorization server, each with a limit of its time and of the size of its answer. The protocol is
- * that of `oauth4webapi`, which is loaded at the first request; its errors become ours, without anything secret in
- * them.
+ * Requests to an authorization server, each with a limit of its time and of the size of its answer.
+ * The protocol is that of `oauth4webapi`, which is loaded at the first request; its errors become
+ * ours, without anything secret in them.
  *
  * @see {@link https://www.rfc-editor.org/rfc/rfc6749 | OAuth 2.0}
  *

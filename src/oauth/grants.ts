@@ -1,7 +1,7 @@
 /**
- * The three logins in a browser: OAuth 2.0 by authorization code, where the browser comes back with a code; OAuth 2.0
- * by device code, where the user agrees in the browser of another device; and single sign-on of servers without
- * OAuth 2.0, where the browser comes back with a login token.
+ * The three logins in a browser: OAuth 2.0 by authorization code, where the browser comes back with a code;
+ * OAuth 2.0 by device code, where the user agrees in the browser of another device; and single sign-on of
+ * servers without OAuth 2.0, where the browser comes back with a login token.
  *
  * @see {@link https://spec.matrix.org/v1.19/client-server-api/#authorization-code-flow | Authorization code flow}
  * @see {@link https://www.rfc-editor.org/rfc/rfc7636 | Proof key for code exchange (PKCE)}
@@ -31,11 +31,13 @@ import type { OAuthSession } from "./session.ts";
 /** Options of {@linkcode loginByAuthorizationCode}. */
 export interface AuthorizationCodeLoginOptions extends OAuthLoginOptions {
   /**
-   * Sends the user's browser to an address. With `redirectUri` it returns the address that the browser has come
-   * back to, with its query; without, what it returns is not read.
+   * Sends the user's browser to an address. With `redirectUri` it returns the address that the browser has
+   * come back to, with its query; without, what it returns is not read.
    */
   onAuthorizationUrl: (url: string) => unknown;
-  /** Where browsers come back to, if the application waits for that itself. Default: a server on this machine. */
+  /**
+   * Where browsers come back to, if the application waits for that itself. Default: a server on this machine.
+   */
   redirectUri?: string;
   /** The port of the server on this machine. Default: any that is free. */
   port?: number;
@@ -175,9 +177,9 @@ const MAX_URL = 2_048;
  *
  * @param options The homeserver, the store, and what shows the code.
  * @returns The session, when the user has agreed.
- * @throws {OAuthError} If the user refuses (`access_denied`) or the code expires (`expired_token`), both with
- *   `OAUTH_REFUSED`; if the server has no such login (`OAUTH_UNSUPPORTED`), or answers with something else than
- *   was asked for.
+ * @throws {OAuthError} If the user refuses (`access_denied`) or the code expires (`expired_token`), both
+ *   with `OAUTH_REFUSED`; if the server has no such login (`OAUTH_UNSUPPORTED`), or answers with
+ *   something else than was asked for.
  * @throws {NetworkError} If a server can't be reached.
  * @see {@link https://www.rfc-editor.org/rfc/rfc8628 | Device authorization grant}
  * @example
@@ -326,7 +328,8 @@ export interface SsoLoginOptions {
 }
 
 /**
- * Logs in by single sign-on (`m.login.sso`), by a browser on this machine. The client then acts as the session.
+ * Logs in by single sign-on (`m.login.sso`), by a browser on this machine.
+ * The client then acts as the session.
  *
  * @param client The client; its homeserver's address is known.
  * @param options What opens the browser.

@@ -85,8 +85,8 @@ export function transportOf({ fetch: send, clock = systemClock }: OAuthServerOpt
  * Asks a homeserver for the metadata of its authorization server.
  *
  * @param options The homeserver.
- * @returns The fields that are used here, each of them checked: addresses are of https (or of this machine, if
- *   the issuer is), nothing is longer than it need be.
+ * @returns The fields that are used here, each of them checked:
+ *   addresses are of https (or of this machine, if the issuer is), nothing is longer than it need be.
  * @throws {OAuthError} If the homeserver does not offer OAuth 2.0 (`OAUTH_UNSUPPORTED`), or a field can't be
  *   used (`OAUTH_METADATA`).
  * @throws {NetworkError} If the homeserver can't be reached.

@@ -1,9 +1,9 @@
 /**
  * A session in the store: its tokens, and whose turn it is to refresh them.
  *
- * A refresh token is for one use. Before a process uses it, it takes a turn, which it notes in the record: the
- * others wait for what comes of that. A turn that has ended without a word (the process was killed) is taken
- * over after a while, which each process measures by itself, so that clocks need not agree.
+ * A refresh token is for one use. Before a process uses it, it takes a turn, which it notes in the record:
+ * the others wait for what comes of that. A turn that has ended without a word (the process was killed) is
+ * taken over after a while, which each process measures by itself, so that clocks need not agree.
  *
  * @module
  */
@@ -190,7 +190,8 @@ export function givenTokens(
   now: number,
 ): Tokens {
   const age = elapsed(now, takenAt);
-  if (expiresIn === undefined || age === Infinity) return { accessToken, expiresIn: undefined }; // a clock was set back
+  // A clock was set back.
+  if (expiresIn === undefined || age === Infinity) return { accessToken, expiresIn: undefined };
   return { accessToken, expiresIn: Math.max(0, expiresIn * LIFE - age) };
 }
 

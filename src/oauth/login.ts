@@ -30,8 +30,8 @@ export interface OAuthLoginOptions extends OAuthServerOptions {
    */
   store: Store;
   /**
-   * The ID of the client at the authorization server, if its administration has given one. Default: the client
-   * is registered, once for each server and store.
+   * The ID of the client at the authorization server, if its administration has given one. Default:
+   * the client is registered, once for each server and store.
    */
   clientId?: string;
   /**
@@ -213,7 +213,8 @@ const NOT_MINE = "This is not the login that was begun here.\n";
  * Waits for a redirect.
  *
  * @param port The port; 0 for any that is free.
- * @param isMine Whether an address is that of the login that was begun: any other program can send a browser here.
+ * @param isMine Whether an address is that of the login that was begun:
+ *   any other program can send a browser here.
  * @throws {MissingPermissionError} If Deno may not listen.
  */
 export async function listen(port: number, isMine: (url: URL) => boolean): Promise<Loopback> {

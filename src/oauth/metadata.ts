@@ -1,6 +1,6 @@
 /**
- * The metadata of a homeserver's authorization server, of which each field is checked, and what it says of where
- * users manage their account and devices in a browser.
+ * The metadata of a homeserver's authorization server, of which each field is checked,
+ * and what it says of where users manage their account and devices in a browser.
  *
  * @see
  * {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientv1auth_metadata | GET /auth_metadata}

@@ -1,9 +1,9 @@
 /**
  * `@greenroom/matrix/oauth`: log in where a homeserver wants a browser, by OAuth 2.0 or by single sign-on.
  *
- * {@linkcode loginByDeviceCode} is for servers and terminals, {@linkcode loginByAuthorizationCode} for programs
- * beside a browser. What they return is an {@linkcode OAuthSession}, which is kept in a store: the next start
- * finds it there, and a client with its options refreshes its tokens.
+ * {@linkcode loginByDeviceCode} is for servers and terminals, {@linkcode loginByAuthorizationCode} for
+ * programs beside a browser. What they return is an {@linkcode OAuthSession}, which is kept in a store: the
+ * next start finds it there, and a client with its options refreshes its tokens.
  *
  * @example
  * ```ts

@@ -47,9 +47,9 @@ export const BEGIN: unique symbol = Symbol("begin");
 /**
  * A session that a login by OAuth 2.0 has made, kept in a store.
  *
- * A client with its {@linkcode OAuthSession.clientOptions} refreshes the tokens when they expire, and when the
- * homeserver does not know the access token any more. New tokens are in the store before they are used. Of
- * several processes with one store one refreshes, and the others take what has come of it.
+ * A client with its {@linkcode OAuthSession.clientOptions} refreshes the tokens when they expire, and when
+ * the homeserver does not know the access token any more. New tokens are in the store before they are used.
+ * Of several processes with one store one refreshes, and the others take what has come of it.
  *
  * @example
  * ```ts
@@ -112,7 +112,8 @@ export class OAuthSession {
   static async [BEGIN](session: NewSession, options: OAuthSessionOptions): Promise<OAuthSession> {
     const kept = new KeptSession(options.store, options.clock ?? systemClock, session);
     const { record, replaced } = await kept.begin(session);
-    const isOrphan = replaced !== undefined && replaced.deviceId !== record.deviceId; // or the device would go
+    // Else the device would go.
+    const isOrphan = replaced !== undefined && replaced.deviceId !== record.deviceId;
     if (isOrphan) await new OAuthSession(replaced, options).#revokeReplaced();
     return new OAuthSession(record, options);
   }
@@ -225,7 +226,8 @@ export class OAuthSession {
   ): Promise<Tokens | undefined> {
     const record = await this.#kept.keep(turn, tokens);
     this.#unsaved = undefined;
-    if (record === undefined) await this.#server?.revokeAll(tokens).catch(() => {}); // the session was ended before
+    // The session was ended before.
+    if (record === undefined) await this.#server?.revokeAll(tokens).catch(() => {});
     return record && this.#given(record);
   }
 

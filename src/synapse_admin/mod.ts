@@ -1,6 +1,6 @@
 /**
- * `@greenroom/matrix/synapse-admin`: what moderation bots do to a Synapse whose administrators they are: users,
- * rooms, media, tokens for registration, and notices of the server.
+ * `@greenroom/matrix/synapse-admin`: what moderation bots do to a Synapse whose administrators they are:
+ * users, rooms, media, tokens for registration, and notices of the server.
  *
  * @example
  * ```ts

@@ -1,6 +1,6 @@
 /**
- * What the calls of an administrator take, and what of it is refused before anything is sent: Synapse takes much for
- * true that is not, and an administrator's mistake is not undone.
+ * What the calls of an administrator take, and what of it is refused before anything is sent:
+ * Synapse takes much for true that is not, and an administrator's mistake is not undone.
  *
  * @module
  */

@@ -33,9 +33,9 @@ import {
 import { UserAdmin } from "./user_admin.ts";
 
 /**
- * Does to a Synapse what moderators need beside rooms: to its users, rooms, media and registrations. The client's
- * user must be an administrator of that Synapse; others get a {@linkcode ForbiddenError}. Proxies often let nobody
- * reach `/_synapse/admin` from outside.
+ * Does to a Synapse what moderators need beside rooms: to its users, rooms, media and registrations. The
+ * client's user must be an administrator of that Synapse; others get a {@linkcode ForbiddenError}. Proxies
+ * often let nobody reach `/_synapse/admin` from outside.
  *
  * @example
  * ```ts
@@ -109,8 +109,8 @@ export class SynapseAdmin extends UserAdmin {
   }
 
   /**
-   * Has all users of the homeserver removed from a room and the room deleted, in the background. Users of other
-   * homeservers stay in it.
+   * Has all users of the homeserver removed from a room and the room deleted, in the background.
+   * Users of other homeservers stay in it.
    *
    * @param roomId The room.
    * @param options Whether users can come back, what they are shown, and request options.
@@ -311,8 +311,8 @@ export class SynapseAdmin extends UserAdmin {
   }
 
   /**
-   * Sends a user a message as the homeserver itself, in a room of its own. Synapse does so with `server_notices` in
-   * its configuration.
+   * Sends a user a message as the homeserver itself, in a room of its own.
+   * Synapse does so with `server_notices` in its configuration.
    *
    * @param userId The user, of this homeserver.
    * @param content The message, or its text.
@@ -401,8 +401,9 @@ export interface SynapseAdmin {
   /**
    * Suspends, locks or shadow-bans a user, or ends that: one request for each that is given, in this order.
    *
-   * A suspended user can read and leave, and nothing else. One who is locked can't use the account at all, until it
-   * is unlocked. What a shadow-banned user sends nobody gets, while it seems sent: for spammers alone.
+   * A suspended user can read and leave, and nothing else. One who is locked can't use the
+   * account at all, until it is unlocked. What a shadow-banned user sends nobody gets, while
+   * it seems sent: for spammers alone.
    *
    * @param userId The user, of this homeserver.
    * @param change What is to be so from now on; what is left out stays.

@@ -95,8 +95,9 @@ export abstract class UserAdmin {
   /**
    * Suspends, locks or shadow-bans a user, or ends that: one request for each that is given, in this order.
    *
-   * A suspended user can read and leave, and nothing else. One who is locked can't use the account at all, until it
-   * is unlocked. What a shadow-banned user sends nobody gets, while it seems sent: for spammers alone.
+   * A suspended user can read and leave, and nothing else. One who is locked can't use the
+   * account at all, until it is unlocked. What a shadow-banned user sends nobody gets, while
+   * it seems sent: for spammers alone.
    *
    * @param userId The user, of this homeserver.
    * @param change What is to be so from now on; what is left out stays.

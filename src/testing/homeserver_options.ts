@@ -79,13 +79,13 @@ export interface HomeserverOptions {
    */
   readonly versions?: readonly string[];
   /**
-   * The unstable features in `GET /versions`. With `org.matrix.simplified_msc3575` clients can sync by sliding sync
-   * in Synapse's form. With `org.matrix.simplified_msc3575.stable` they can as it was merged, and get the extensions
-   * whose proposals are named: `org.matrix.msc4538.stable` (messages to devices), and so on for `msc4543`
-   * (encryption), `msc4548` (account data), `msc4551` (receipts) and `msc4508` (typing). What it says of others
-   * changes nothing else.
+   * The unstable features in `GET /versions`. With `org.matrix.simplified_msc3575` clients can sync by
+   * sliding sync in Synapse's form. With `org.matrix.simplified_msc3575.stable` they can as it was merged,
+   * and get the extensions whose proposals are named: `org.matrix.msc4538.stable` (messages to devices), and
+   * so on for `msc4543` (encryption), `msc4548` (account data), `msc4551` (receipts) and `msc4508` (typing).
    *
-   * @default {{ "org.matrix.msc4140": true, "org.matrix.msc4380.stable": true, "org.matrix.simplified_msc3575": true }}
+   * @default {{ "org.matrix.msc4140": true, "org.matrix.msc4380.stable": true,
+   *   "org.matrix.simplified_msc3575": true }}
    */
   readonly unstableFeatures?: Readonly<Record<string, boolean>>;
   /**

@@ -5,8 +5,8 @@
  */
 
 import { type Clock, type DelayOptions, inMilliseconds } from "../base/clock.ts";
+import { pause } from "../base/runs.ts";
 import { ValueError } from "../errors/matrix_error.ts";
-import { platform } from "../base/platform/mod.ts";
 
 interface Timer {
   readonly due: number;
@@ -175,6 +175,6 @@ async function settle(): Promise<void> {
     await promise;
     port1.close();
     port2.close();
-    await new Promise<void>((resolve) => platform.nextTask(resolve));
+    await pause();
   }
 }

@@ -274,7 +274,7 @@ export class TestUser {
   }
 
   /**
-   * Waits until a user is in a room: what is said to a bot before it has joined is history, which it does not answer.
+   * Waits until a user is in a room: a bot does not answer what was said before it joined.
    *
    * @param roomId The room.
    * @param userId The user who is to join.
@@ -302,13 +302,13 @@ export class TestUser {
   }
 
   /**
-   * Waits for the next message of others in a room that this user is in: after what this user has sent last, but for
-   * reactions, and after those that this user was given by this.
+   * Waits for the next message of others in a room that this user is in:
+   * after what this user has sent last, but for reactions, and after those that this user was given by this.
    *
    * @param roomId The room.
    * @returns The message, with the edits that there are.
-   * @throws {ExpectationError} If none comes within five seconds of the homeserver's clock, or it is encrypted; if
-   *   the user is not in the room.
+   * @throws {ExpectationError} If none comes within five seconds of the homeserver's clock,
+   *   or it is encrypted; if the user is not in the room.
    *
    * @example
    * ```ts

@@ -1,6 +1,6 @@
 /**
- * Record what a bot receives and sends, without what was said and by whom, and play it again: for bug reports, and
- * for tests that hold a bot to what it did.
+ * Record what a bot receives and sends, without what was said and by whom, and play it again:
+ * for bug reports, and for tests that hold a bot to what it did.
  *
  * @module
  */

@@ -12,7 +12,7 @@ import { checkOptions } from "../errors/known_names.ts";
 import { ValueError } from "../errors/matrix_error.ts";
 import type { ClientEvent } from "../types/events/event.ts";
 import type { RoomID } from "../types/ids.ts";
-import { isJsonObject, type JsonObject } from "../types/json.ts";
+import { isJsonObject, type JsonObject, objectOf } from "../types/json.ts";
 import { checkKeep, Redaction } from "./redaction.ts";
 
 /** Options of {@linkcode recordTrace}. */
@@ -56,11 +56,11 @@ const MAX_STATE = 1_000;
 /**
  * Records what a client receives and sends, for a bug report or for a test with {@linkcode replayTrace}.
  *
- * A trace has the shape of events and not what is in them. Users, rooms, events and media are called `@u1:trace`,
- * `!r1:trace`, `$e1` and so on, letters are `x` and digits `0`, other numbers `0`. Types of events, names of
- * members in letters, values of the specification, power levels, sizes and the words of
- * {@linkcode RecordTraceOptions.keep} stay. So a trace still says how long texts are and who
- * answers whom. What came encrypted is in it as it was decrypted, redacted in the same way.
+ * A trace has the shape of events and not what is in them. Users, rooms, events and media are called
+ * `@u1:trace`, `!r1:trace`, `$e1` and so on, letters are `x` and digits `0`, other numbers `0`. Types of
+ * events, names of members in letters, values of the specification, power levels, sizes and the words of
+ * {@linkcode RecordTraceOptions.keep} stay. So a trace still says how long texts are and who answers whom.
+ * What came encrypted is in it as it was decrypted, redacted in the same way.
  *
  * @param client The client, of a bot of the kit `bot.client`.
  * @param options Where the lines go, and which words stay.
@@ -337,7 +337,7 @@ export function membersAtStart(
 /** Returns who makes the room: the user with the highest power level, or any. */
 export function ownerOf(state: readonly TraceState[], members: ReadonlySet<string>): string {
   const users = state.find(({ type }) => type === "m.room.power_levels")?.content.users;
-  const levels = isJsonObject(users) ? users : {};
+  const levels = objectOf(users);
   const [first = "@owner:trace"] = [...members].sort((one, other) =>
     Number(levels[other] ?? 0) - Number(levels[one] ?? 0)
   );

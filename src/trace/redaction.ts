@@ -36,7 +36,10 @@ const TAGS = new Set(
   ("a b blockquote br caption code del details div em font h1 h2 h3 h4 h5 h6 hr i img li mx-reply ol p pre s " +
     "span strong sub summary sup table tbody td th thead tr u ul").split(" "),
 );
-/** An emoji that is no letter, as a group; or what does not stay beside these, ASCII punctuation and white space. */
+/**
+ * An emoji that is no letter, as a group; or what does not stay beside these,
+ * ASCII punctuation and white space.
+ */
 const SHAPED =
   /((?![™ℹⓂ㊗㊙\u{1F100}-\u{1F2FF}])\p{Extended_Pictographic}[\u{1F3FB}-\u{1F3FF}\u200D\uFE0F]{0,3})|[^\s!-/:-@[-`{-~]/gu;
 /** Members whose text says how an event is read. */

@@ -67,9 +67,9 @@ const USER = /^@([a-z]+\d*):trace$/;
 /**
  * Plays a trace of {@linkcode recordTrace} to a bot, and compares what it sends with what it sent then.
  *
- * The rooms, members and events of the trace are made on a homeserver in the process, and its clock moves as time
- * has passed. Encrypted rooms are played in clear. What the bot sends is redacted as the trace was: a reply that
- * quotes what was said has the same shape.
+ * The rooms, members and events of the trace are made on a homeserver in the process, and its clock moves as
+ * time has passed. Encrypted rooms are played in clear. What the bot sends is redacted as the trace was: a
+ * reply that quotes what was said has the same shape.
  *
  * @param trace What `recordTrace()` has written.
  * @param make Makes the bot, as for `BotTester`.
@@ -236,7 +236,8 @@ class Replay {
       const isOwn = sender === stateKey;
       const { membership } = content;
       if (membership === "join") {
-        await this.#tester.request(room.owner, "POST", `${path}/invite`, { user_id: target }).catch(() => {}); // is in it
+        // It is refused if the user is in the room.
+        await this.#tester.request(room.owner, "POST", `${path}/invite`, { user_id: target }).catch(() => {});
         return await this.#tester.request(user, "POST", `/join/${encodeURIComponent(room.id)}`, {});
       }
       if (membership === "leave") {

@@ -6,9 +6,9 @@
  * of any characters. What the application gives is checked before anything is sent (`isUserId()`,
  * `checkIdentifier()` and their like): the name of a server in it must be one, too.
  *
- * A version of a backup is not trusted for being there: the server can make one whose private key it has. It is
- * trusted if its public key is that of a private key that is known, or if it carries a signature of a key that is
- * trusted.
+ * A version of a backup is not trusted for being there: the server can make one whose private key it
+ * has. It is trusted if its public key is that of a private key that is known, or if it carries a
+ * signature of a key that is trusted.
  *
  * @see {@link https://spec.matrix.org/v1.19/appendices/#identifier-grammar | Identifier grammar}
  * @see {@link https://spec.matrix.org/v1.19/client-server-api/#server-side-key-backups | Server-side key backups}

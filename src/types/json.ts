@@ -12,6 +12,27 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** Returns `value` if it is a JSON object, and an empty object otherwise. */
+export function objectOf(value: unknown): JsonObject {
+  return isJsonObject(value) ? value : {};
+}
+
+/** Returns an object's JSON; undefined: that is no object, or there is none, as of a cycle. */
+export function objectJson(value: object): string | undefined {
+  try {
+    const json: string | undefined = JSON.stringify(value);
+    return json?.startsWith("{") ? json : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns the object that `value` itself has under a name; undefined: there is none. */
+export function objectIn(value: unknown, name: string): JsonObject | undefined {
+  const member = isJsonObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+  return isJsonObject(member) ? member : undefined;
+}
+
 /** Returns whether `value` is a list. `Array.isArray()` does not tell a read-only list from an object. */
 export function isList(value: unknown): value is readonly unknown[] {
   return Array.isArray(value);

@@ -1,7 +1,7 @@
 /**
- * Which push rule an event matches, and so whether it notifies a user. Clients and the homeserver for tests decide
- * by the same code. Globs, of access lists too, are not made into regular expressions, whose time has no bound where
- * a glob has several stars.
+ * Which push rule an event matches, and so whether it notifies a user. Clients and the homeserver for tests
+ * decide by the same code. Globs, of access lists too, are not made into regular expressions, whose time has
+ * no bound where a glob has several stars.
  *
  * @see {@link https://spec.matrix.org/v1.19/client-server-api/#push-rules | Push rules}
  * @module
@@ -27,9 +27,9 @@ export interface PushResult {
 /** Evaluates the push rules of the client's user. */
 export interface PushRuleEvaluation {
   /**
-   * Finds out whether an event notifies the user, by the user's push rules. They are read from the server at the
-   * first call, and kept up to date while the client syncs; what can't be a rule is left out. Who is in the room is
-   * read as well, once, if the client does not know all members.
+   * Finds out whether an event notifies the user, by the user's push rules. They are read from the server at
+   * the first call, and kept up to date while the client syncs; what can't be a rule is left out. Who is in
+   * the room is read as well, once, if the client does not know all members.
    *
    * @param event An event of a room that the user is in, as handlers get it: decrypted.
    * @returns Whether it notifies, and how. Own events and redacted ones notify nobody.
@@ -82,7 +82,8 @@ export const NO_PUSH: PushResult = {
 };
 
 /**
- * Finds the first rule that an event matches. Own events and redacted ones notify nobody: callers leave them out.
+ * Finds the first rule that an event matches. Own events and redacted ones
+ * notify nobody: callers leave them out.
  *
  * @param rules The user's rules, each kind in order of priority.
  * @param event The event, decrypted.

@@ -6,14 +6,14 @@
  */
 
 import { assert, assertEquals } from "@std/assert";
-import type { CryptoHandlers } from "../../src/actors/crypto/crypto_actor.ts";
+import type { CryptoHandlers } from "../../src/actors/crypto/crypto.ts";
 import type { DispatcherHandlers } from "../../src/actors/dispatcher/dispatcher.ts";
 import type { Body, Handler, Kind, Reply } from "../../src/actors/kernel/actor.ts";
 import { Channel } from "../../src/actors/kernel/mod.ts";
-import type { StoreHandlers } from "../../src/actors/store/store_actor.ts";
+import type { StoreHandlers } from "../../src/actors/store/mod.ts";
 import type { SyncerHandlers } from "../../src/actors/syncer/syncer.ts";
-import { Client, MemoryStore } from "../../mod.ts";
-import { Homeserver } from "../../src/testing/mod.ts";
+import { Client, MemoryStore } from "@greenroom/matrix";
+import { Homeserver } from "@greenroom/matrix/testing";
 
 type Value = string | number | bigint | boolean | null | undefined | Error | Uint8Array;
 type Depth = readonly unknown[];

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import type { CoreAPI } from "@greenroom/matrix/types";
-import { clientAPI } from "../../src/api/api.ts";
+import { clientAPI, plainOperations, RAW_NAMES } from "../../src/api/api.ts";
 import { scripted } from "../support/scripted_fetch.ts";
 
 const ROOM = "/_matrix/client/v3/rooms/!room";
@@ -60,4 +60,11 @@ Deno.test("clientAPI() builds its operations on the decorated core", async () =>
     await run();
     assertEquals(calls, expected);
   }
+});
+
+Deno.test("Each operation that a client is said to have can be read", () => {
+  const { names } = plainOperations();
+  const api = clientAPI(scripted().session) as unknown as Readonly<Record<string, unknown>>;
+  assertEquals(names.filter((name) => typeof api[name] !== "function"), []);
+  assertEquals(Object.keys(RAW_NAMES).filter((name) => !names.includes(name)), []);
 });

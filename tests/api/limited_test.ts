@@ -56,7 +56,10 @@ function withOptions(args: readonly unknown[], options: object): unknown[][] {
   return [[...args, options], ...(isObject ? [[...args.slice(0, -1), { ...last, ...options }]] : [])];
 }
 
-/** But for syncs, between which the client itself waits, and streams, whose bytes are gone once they were sent. */
+/**
+ * But for syncs, between which the client itself waits, and streams,
+ * whose bytes are gone once they were sent.
+ */
 const calls = callsOf().filter(({ name, args }) =>
   name !== "sync" && !args.some((arg) => arg instanceof ReadableStream)
 );

@@ -3,7 +3,7 @@
 import { assertEquals } from "@std/assert";
 import { Client, HTTPAPI } from "@greenroom/matrix";
 import type { UserID } from "@greenroom/matrix/types";
-import { decodeRecoveryKey, encodeRecoveryKey } from "../../src/crypto/secrets/recovery_key.ts";
+import { decodeRecoveryKey, encodeRecoveryKey } from "../../src/crypto/secrets/secrets.ts";
 import { problemOf } from "../encryption/secrets/scene.ts";
 import { KEY as RECOVERY_KEY, OTHER_KEY } from "../encryption/identity/scene.ts";
 import { appserviceScene, registration } from "./scene.ts";

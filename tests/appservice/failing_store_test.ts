@@ -160,6 +160,19 @@ for (const [path, isLong] of CASES) {
   });
 }
 
+Deno.test("A token of the own user that was dead, and replaced since, ends nothing", async () => {
+  await using scene = await startedScene();
+  const { alice, roomId, first: { botClient }, stage } = scene;
+  stage.homeserver.faults.add({ ...REFUSAL, match: { path: "/joined_rooms" } });
+  await assertRejects(() => botClient.getJoinedRooms(), UnknownTokenError);
+  const { accessToken } = botClient.api;
+  botClient.api.accessToken = "another";
+  botClient.api.accessToken = accessToken;
+  for (const text of ["hello", "again"]) await alice.sendText(roomId, text);
+  await stage.until(() => scene.answers().length > 1);
+  assertEquals(scene.answers(), ["1: hello", "2: again"]);
+});
+
 Deno.test("A homeserver that does not know one user of an application service ends nothing", async () => {
   await using scene = await startedScene();
   const { alice, roomId, failures, stage } = scene;

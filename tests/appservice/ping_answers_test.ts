@@ -1,7 +1,8 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import type { HTTPAPI } from "@greenroom/matrix";
 import { type MatrixError, NetworkError } from "@greenroom/matrix/errors";
-import { AppservicePingError, pingAppservice } from "../../src/appservice/registration.ts";
+import { pingAppservice } from "../../src/appservice/registration.ts";
+import { AppservicePingError } from "@greenroom/matrix/appservice";
 import { requestError } from "../../src/errors/errcodes.ts";
 import { registration } from "./scene.ts";
 

@@ -5,7 +5,7 @@ import { systemClock } from "../../src/base/clock.ts";
 import { Inbox } from "../../src/appservice/inbox.ts";
 import { OwnUsers } from "../../src/appservice/own_users.ts";
 import { readTransaction } from "../../src/appservice/transaction.ts";
-import { StoreKeys } from "../../src/store/device/keys.ts";
+import { StoreKeys } from "../../src/store/device/mod.ts";
 import { DeviceQueue } from "../../src/appservice/device_queue.ts";
 import { TransactionFeed } from "../../src/appservice/transaction_feed.ts";
 import { recordingLogger } from "../actors/kernel/support.ts";
@@ -22,7 +22,7 @@ function feedOf(pages: Partial<SyncResponse>[] = []) {
   const devices: string[] = [];
   const clock = new TestClock();
   const feed = new TransactionFeed({
-    token: { checkOwn: () => Promise.resolve() },
+    token: { isOwnDead: false, checkOwn: () => Promise.resolve() },
     inbox,
     users: new OwnUsers(registration, "localhost"),
     store,

@@ -130,5 +130,6 @@ Deno.test("Quotes and lists that are deep inside of each other add no more marks
   }
   const marked = (depth: number) => textOfHtml("<blockquote>".repeat(depth) + "a").match(/> /g)?.length;
   assertEquals([marked(1), marked(20), marked(21), marked(500)], [1, 20, 20, 20]);
-  assertEquals(textOfHtml("<blockquote>a</blockquote>".repeat(30)).match(/> /g)?.length, 30); // one after the other
+  // One after the other.
+  assertEquals(textOfHtml("<blockquote>a</blockquote>".repeat(30)).match(/> /g)?.length, 30);
 });

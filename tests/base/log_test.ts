@@ -2,8 +2,8 @@ import { assert, assertEquals } from "@std/assert";
 import { configure, type LogRecord, reset } from "@logtape/logtape";
 import { TestClock } from "@greenroom/matrix/testing";
 import { systemClock } from "../../src/base/clock.ts";
-import { MatrixError } from "../../src/errors/matrix_error.ts";
-import { type Logger, loggerOf } from "../../src/base/log.ts";
+import { type Logger, MatrixError } from "@greenroom/matrix";
+import { loggerOf } from "../../src/base/log.ts";
 import { printed } from "../support/printed.ts";
 
 /** Says something of each level. */

@@ -44,6 +44,22 @@ Deno.test("Files of Deno and of Node are read, written, locked and refused alike
   }
 });
 
+Deno.test("Timers of Deno and of Node end, and are those of a test that puts others in their place", async () => {
+  for (const { startTimer } of [deno, node]) {
+    const called: string[] = [];
+    startTimer(() => void called.push("ended"), 0)();
+    await new Promise<void>((resolve) => void startTimer(resolve, 1));
+    const { setTimeout } = globalThis;
+    globalThis.setTimeout = ((call: () => void, ms: number) => {
+      called.push(`${ms}`);
+      call();
+    }) as typeof setTimeout;
+    startTimer(() => void called.push("faked"), 5);
+    globalThis.setTimeout = setTimeout;
+    assertEquals(called, ["5", "faked"]);
+  }
+});
+
 Deno.test("Servers of Deno and of Node answer alike", async () => {
   for (const { serve } of [deno, node]) {
     const server = await serve({ hostname: "127.0.0.1", port: 0 }, async (request) => {

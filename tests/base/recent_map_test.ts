@@ -55,3 +55,47 @@ Deno.test("RecentSet keeps the values that were added or looked for last", () =>
   set.add("c");
   assertEquals(["a", "b", "c"].map((value) => set.has(value)), [true, false, true]);
 });
+
+/** What is left under the letters of the alphabet. */
+function kept(map: RecentMap<string, number>): string {
+  return [..."abcdef"].filter((key) => map.get(key) !== undefined).join("");
+}
+
+Deno.test("RecentMap with weights removes what was not used for longest as soon as all weighs too much", () => {
+  const map = new RecentMap<string, number>(10);
+  for (const key of "abc") map.set(key, 1, 3);
+  map.get("a");
+  map.set("d", 1, 4);
+  assertEquals(kept(map), "acd");
+  map.set("e", 1, 10);
+  assertEquals(kept(map), "e");
+});
+
+Deno.test("RecentMap with weights keeps the newest entry, however heavy", () => {
+  const map = new RecentMap<string, number>(10);
+  map.set("a", 1, 1);
+  map.set("b", 1, 100);
+  assertEquals(kept(map), "b");
+  map.set("c", 1, 1);
+  assertEquals(kept(map), "c");
+});
+
+Deno.test("RecentMap with weights counts a replaced or removed entry once", () => {
+  const map = new RecentMap<string, number>(10);
+  for (let time = 0; time < 20; time++) map.set("a", time, 5);
+  map.set("b", 1, 5);
+  assertEquals(kept(map), "ab");
+  map.remove("a");
+  map.remove("a");
+  map.set("c", 1, 5);
+  assertEquals(kept(map), "bc");
+  map.clear();
+  for (const key of "def") map.set(key, 1, 3);
+  assertEquals(kept(map), "def");
+});
+
+Deno.test("RecentMap: an entry that is set again is the newest", () => {
+  const map = new RecentMap<string, number>(3);
+  for (const key of "abcad") map.set(key, 1);
+  assertEquals(kept(map), "acd");
+});

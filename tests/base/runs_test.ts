@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { culprits, sideBySide } from "../../src/base/runs.ts";
+import { culprits, pause, sideBySide, withPauses } from "../../src/base/runs.ts";
 
 const later = () => new Promise<void>((resolve) => setTimeout(resolve));
 
@@ -52,4 +52,14 @@ Deno.test("No more is tried than it takes to see that too many fail", async () =
   const { places, tries } = await found(1_024, 1, all);
   assertEquals(places, undefined);
   assert(tries < 20, `${tries} tries`);
+});
+
+Deno.test("withPauses() gives all things in order, and lets other work go on after each few", async () => {
+  const seen: (number | string)[] = [];
+  for await (const thing of withPauses([0, 1, 2, 3, 4], 2)) {
+    if (thing % 2 === 0) setImmediate(() => seen.push("other"));
+    seen.push(thing);
+  }
+  await pause();
+  assertEquals(seen, [0, 1, "other", 2, 3, "other", 4, "other"]);
 });

@@ -1,4 +1,4 @@
-import { assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertRejects } from "@std/assert";
 import { Turns } from "../../src/base/runs.ts";
 
 Deno.test("Turns.take() begins a piece of work when those before it have ended", async () => {
@@ -28,4 +28,53 @@ Deno.test("Turns.take() passes on what the work throws, and goes on with the nex
   const next = turns.take(() => 5);
   await assertRejects(() => failing, RangeError, "too much");
   assertEquals(await next, 5);
+});
+
+Deno.test("Turns.take() begins at once where nothing is under way", async () => {
+  const turns = new Turns();
+  let hasBegun = false;
+  const done = turns.take(() => void (hasBegun = true));
+  assertEquals([hasBegun, turns.isIdle], [true, false]);
+  await done;
+  assert(turns.isIdle);
+});
+
+Deno.test("Turns.take() lets work about one thing wait for no other", async () => {
+  const turns = new Turns<string>();
+  const happened: string[] = [];
+  const first = Promise.withResolvers<void>();
+  const all = [
+    turns.take(() => first.promise, { of: "a" }),
+    turns.take(() => void happened.push("second of a"), { of: "a" }),
+    turns.take(() => void happened.push("first of b"), { of: "b" }),
+  ];
+  await all[2];
+  assertEquals(happened, ["first of b"]);
+  first.resolve();
+  await turns.settled();
+  assertEquals(happened, ["first of b", "second of a"]);
+});
+
+Deno.test("Turns.take() ends a wait with its signal, and those behind wait for those before", async () => {
+  const turns = new Turns();
+  const happened: string[] = [];
+  const given = new AbortController();
+  const { signal } = given;
+  const first = Promise.withResolvers<void>();
+  const all = [turns.take(() => first.promise.then(() => void happened.push("first")))];
+  const leaving = ["second", "third"].map((name) => turns.take(() => void happened.push(name), { signal }));
+  given.abort(new RangeError("enough"));
+  for (const each of leaving) await assertRejects(() => each, RangeError, "enough");
+  assert(!turns.isIdle);
+  all.push(turns.take(() => void happened.push("fourth")));
+  const last = new AbortController();
+  const late = turns.take(() => void happened.push("late"), { signal: last.signal });
+  last.abort(new RangeError("too late"));
+  await assertRejects(() => late, RangeError, "too late");
+  assertEquals(happened, []);
+  first.resolve();
+  await Promise.all(all);
+  await turns.settled();
+  assertEquals(happened, ["first", "fourth"]);
+  assert(turns.isIdle);
 });

@@ -2,7 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import { Client, MemoryStore } from "@greenroom/matrix";
 import { Homeserver, TestClock } from "@greenroom/matrix/testing";
 import { countPoll, endPoll, sendPoll } from "../../src/bot/polls/polls.ts";
-import { POLL_EVENTS, pollEnd, pollResponse } from "../../src/bot/mod.ts";
+import { POLL_EVENTS, pollEnd, pollResponse } from "@greenroom/matrix/bot";
 
 Deno.test("countPoll() and endPoll() count votes in an encrypted room, and let its creator end a poll", async () => {
   await using homeserver = new Homeserver();

@@ -6,8 +6,7 @@
 
 import { Client } from "@greenroom/matrix";
 import { type BotTester, ExpectationError } from "@greenroom/matrix/testing";
-import type { EventID, RoomID, UserID } from "@greenroom/matrix/types";
-import type { JsonObject } from "../../src/types/json.ts";
+import type { EventID, JsonObject, RoomID, UserID } from "@greenroom/matrix/types";
 import { EVERYBODY } from "../support/everybody.ts";
 
 const ENCRYPTION = {

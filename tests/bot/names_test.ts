@@ -50,7 +50,10 @@ Deno.test("Variables: one near to another is refused, half an account too, and e
     const all: Record<string, string> = env;
     assertThrows(() => optionsFromEnv((name) => all[name], {}, Object.keys(all)), ValueError, text);
   }
-  const fine = { MATRIX_URL, MATRIX_TOKEN: "t", MATRIX_HOMESERVER_LOG: "x", MATRIX_ROOM: "!a", HOME: "/" };
+  const fine = {
+    ...{ MATRIX_URL, MATRIX_TOKEN: "t", HOME: "/" },
+    ...{ MATRIX_HOMESERVER_LOG: "x", MATRIX_LANG: "en", MATRIX_ROOM: "!a", MATRIX_TOKENS: "t u" }, // its own
+  };
   const read: Record<string, string> = fine;
   assert(optionsFromEnv((name) => read[name], {}, Object.keys(fine)).accessToken === "t");
 });

@@ -6,7 +6,10 @@ import { Homeserver, TestClock } from "@greenroom/matrix/testing";
 /** How long an access token lives, in milliseconds. */
 const LIFETIME = 3_000;
 
-/** A homeserver whose tokens live for a short time, a room of alice's, and processes of one bot with a password. */
+/**
+ * A homeserver whose tokens live for a short time, a room of alice's,
+ * and processes of one bot with a password.
+ */
 class Stage {
   readonly clock = new TestClock();
   readonly homeserver = new Homeserver({ clock: this.clock, accessTokenLifetime: LIFETIME });

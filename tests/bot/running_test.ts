@@ -9,7 +9,7 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { MemoryStore, type Store, ValueError } from "@greenroom/matrix";
 import { Appservice, createRegistration } from "@greenroom/matrix/appservice";
-import { Bot, pollResponse } from "@greenroom/matrix/bot";
+import { Bot, type BotMessage, pollResponse } from "@greenroom/matrix/bot";
 import { Homeserver, TestClock } from "@greenroom/matrix/testing";
 import { optionsFromEnv } from "../../src/bot/env.ts";
 import { trying } from "./support.ts";
@@ -238,7 +238,7 @@ Deno.test("A poll's events are heard by each of their names, whichever of them t
 Deno.test("A poll is begun, counted and ended, and its end says the result", async () => {
   const counts: unknown[] = [];
   await using tester = trying((bot) => {
-    let poll: `$${string}`;
+    let poll: BotMessage;
     bot.command("poll", async (c) => {
       poll = await c.sendPoll("Tea?", ["Yes", "No"]);
     });

@@ -177,6 +177,23 @@ Deno.test("bot.inviter() says who has invited the bot, until it has left", async
   assertEquals(await bot?.inviter(room.id), undefined);
 });
 
+Deno.test("bot.inviter() also knows an invitation that is accepted when its function has ended", async () => {
+  const gate = Promise.withResolvers<void>();
+  let bot: Bot | undefined;
+  await using tester = trying((made) => {
+    bot = made;
+    made.on("invite", (c) => void gate.promise.then(() => c.join()));
+  }, { autoJoin: false });
+  await tester.start();
+  const { room_id } = await tester.request("alice", "POST", "/createRoom", { invite: [tester.mxid] });
+  await tester.settle();
+  gate.resolve();
+  await tester.settle();
+  const room = room_id as `!${string}`;
+  assertEquals(tester.homeserver.room(room).membership(tester.mxid), "join");
+  assertEquals((await bot?.inviter(room))?.by, "@alice:localhost");
+});
+
 Deno.test("Middleware goes on with next(); boundaries and catch() get what is thrown", async () => {
   const caught: string[] = [];
   await using tester = trying((bot) => {

@@ -41,7 +41,7 @@ Deno.test("A login that is refused leaves no device, no store and no token, and 
     input: "wrong\n",
   });
   assertEquals(code, 4);
-  assertStringIncludes(stderr, "M_FORBIDDEN");
+  assertMatch(stderr, /Cannot log in as @bot:localhost: .*M_FORBIDDEN.*check the user ID and the password/);
   assertEquals([await place.read(".env"), [...Deno.readDirSync(`${place.folder}/data`)]], [before, []]);
 });
 
@@ -142,11 +142,9 @@ Deno.test("Where the server takes no passwords, the login says what it offers", 
 Deno.test("A token of standard input is taken over, if it is the bot's", async () => {
   await using place = await Place.make();
   await place.makeBot();
-  const login = (token: string) =>
-    place.run(["login", "--token-stdin", `--homeserver=${place.url}`], { input: `${token}\n` });
-  const other = await login(place.homeserver.createUser("other").accessToken);
+  const other = await place.loginByToken(place.homeserver.createUser("other").accessToken);
   assertEquals([other.code, await tokenOf(place)], [4, ""]);
-  const own = await login(place.bot.accessToken);
+  const own = await place.loginByToken(place.bot.accessToken);
   assertEquals([own.code, await tokenOf(place)], [0, place.bot.accessToken], own.stderr);
   const unknown = await place.run(["login", "--again", "--token-stdin"], { input: "nonsense\n" });
   assertEquals([unknown.code, await tokenOf(place)], [3, place.bot.accessToken], unknown.stderr);
@@ -215,10 +213,26 @@ Deno.test("A homeserver that is not found or does not answer ends the login with
   const input = `${PASSWORD}\n`;
   const unknown = await place.run(["login", "--password-stdin", "--homeserver=localhost"], { input });
   assertEquals(unknown.code, 5, unknown.stderr);
-  assertStringIncludes(unknown.stderr, "--homeserver");
+  assertStringIncludes(unknown.stderr, "with http:// or https://, by --homeserver");
   const away = await place.run(["login", "--password-stdin", "--homeserver=http://127.0.0.1:1"], { input });
   assertEquals(away.code, 5, away.stderr);
   assertStringIncludes(away.stderr, "; check the address of the homeserver");
+});
+
+Deno.test("At the address of a web site the login says that no homeserver is there", async () => {
+  await using place = await Place.make();
+  await place.makeBot();
+  const html = { headers: { "content-type": "text/html" } };
+  for (const status of [404, 200]) {
+    await using site = Deno.serve(
+      { hostname: "127.0.0.1", port: 0, onListen() {} },
+      () => new Response("<h1>Hello</h1>", { ...html, status }),
+    );
+    const args = ["login", "--password-stdin", `--homeserver=http://127.0.0.1:${site.addr.port}`];
+    const { code, stderr } = await place.run(args, { input: `${PASSWORD}\n` });
+    assertEquals(code, 5, stderr);
+    assertStringIncludes(stderr, "no Matrix homeserver; check the address");
+  }
 });
 
 Deno.test("A login that fails leaves no folder that it has made", async () => {

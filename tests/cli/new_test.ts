@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { greenroom, Place, plainEnv } from "./support/greenroom.ts";
+import { greenroom, PASSWORD, Place, plainEnv } from "./support/greenroom.ts";
 
 Deno.test("greenroom new makes a bot whose own test passes, without a permission", async () => {
   await using place = await Place.make();
@@ -17,6 +17,28 @@ Deno.test("greenroom new makes a bot whose own test passes, without a permission
   await deno("check", "--unstable-kv", "--unstable-cron", "bot.ts", "bot_test.ts", "deploy.ts");
   await deno("fmt", "--check");
   await deno("lint");
+});
+
+Deno.test("greenroom new says what comes next, by the name that README gives the command", async () => {
+  await using place = await Place.make();
+  const { stderr } = await greenroom(["new", "bot"], { cwd: place.parent });
+  for (const next of ["cd bot", "greenroom login ", "greenroom run\n"]) {
+    assertStringIncludes(stderr, `\n  ${next}`);
+  }
+});
+
+Deno.test("greenroom new --homeserver has the login need no address", async () => {
+  await using place = await Place.make();
+  const { code, stderr } = await greenroom(
+    ["new", "bot", `--user=${place.bot.userId}`, `--homeserver=${place.url}`],
+    { cwd: place.parent },
+  );
+  assertEquals(code, 0, stderr);
+  const login = await place.run(["login", "--password-stdin"], { input: `${PASSWORD}\n` });
+  assertEquals(login.code, 0, login.stderr);
+  const wrong = await greenroom(["new", "other", "--homeserver=a b"], { cwd: place.parent });
+  assertEquals(wrong.code, 2);
+  assertStringIncludes(wrong.stderr, "https://matrix.example.org");
 });
 
 Deno.test("greenroom new keeps .env and data to the owner, from Git and from images", async () => {

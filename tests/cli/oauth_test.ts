@@ -32,8 +32,7 @@ Deno.test("Where the server has OAuth 2.0, the login shows page and code, and th
   const env = await place.read(".env") ?? "";
   assert(!env.includes("MATRIX_TOKEN") && !env.includes("MATRIX_PASSWORD"), env);
   assertStringIncludes(all, "MATRIX_PASSWORD is taken out of .env");
-  const doctor = await place.run(["doctor", "--json"]);
-  assertEquals([doctor.code, /"level":"(?:warning|error)"/.test(doctor.stdout)], [0, false], doctor.stdout);
+  await place.assertSound();
   const bot = startGreenroom(["run"], { cwd: place.folder });
   const [stdout, stderr] = [new Output(bot.stdout), new Output(bot.stderr)];
   await stdout.until(/The bot has started/);

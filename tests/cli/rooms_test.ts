@@ -164,6 +164,7 @@ Deno.test("listen prints what is said, decrypted, and nothing that moves a termi
   assert(!text.includes("\x1b"));
   listener.kill("SIGINT");
   await listener.stdin.close();
-  for (const output of [lines, errors]) while (!(await output.read()).done); // a pipe that is closed ends it otherwise
+  // A pipe that is closed ends it otherwise.
+  for (const output of [lines, errors]) while (!(await output.read()).done);
   assertEquals((await listener.status).code, 130);
 });

@@ -75,3 +75,20 @@ Deno.test("A bot that has not logged in, or is not there, is not run", async () 
   assertEquals(missing.code, 1);
   assertStringIncludes(missing.stderr, "other.ts");
 });
+
+Deno.test("Without the folder of its store, or with a mistyped variable, a bot is not run", async () => {
+  await using place = await Place.make();
+  await place.makeLoggedInBot();
+  await Deno.rename(`${place.folder}/data`, `${place.folder}/elsewhere`);
+  const lost = await place.run(["run"]);
+  assertEquals(lost.code, 6, lost.stderr);
+  assertStringIncludes(lost.stderr, "the folder data of MATRIX_STORE is not there; bring it back");
+  await Deno.rename(`${place.folder}/elsewhere`, `${place.folder}/data`);
+  const env = await place.read(".env") ?? "";
+  await Deno.writeTextFile(`${place.folder}/.env`, env.replace("MATRIX_USER=", "MATRIX_USR="));
+  const mistyped = await place.run(["run"]);
+  assertEquals(mistyped.code, 2, mistyped.stderr);
+  assertStringIncludes(mistyped.stderr, "no variable MATRIX_USR; did you mean MATRIX_USER?");
+  const { stdout } = await place.run(["doctor"]);
+  assertMatch(stdout, /^error .*did you mean MATRIX_USER\?/m);
+});

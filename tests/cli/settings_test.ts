@@ -1,5 +1,8 @@
 import { assertEquals, assertRejects, assertThrows } from "@std/assert";
+import { UsageError } from "../../src/cli/io/mod.ts";
+import { VARIABLES } from "../../src/bot/env.ts";
 import {
+  checkNamesOf,
   readSettings,
   refuseFromEnvironment,
   writePrivateStream,
@@ -90,4 +93,13 @@ Deno.test("Of two that write a new file at once one succeeds, and the file is th
     await assertRejects(() => writePrivateStream("copy", stream(3)), Error, "there already");
     assertEquals([...Deno.readDirSync(".")].map(({ name }) => name).sort(), [".env", "copy"]);
   });
+});
+
+Deno.test("Each variable of a bot is meant by a name near to it, and is none that is refused", () => {
+  for (const name of Object.keys(VARIABLES)) {
+    checkNamesOf({ [name]: "" });
+    const mistyped = name.replace(/(.)(.)$/, "$2$1");
+    assertThrows(() => checkNamesOf({ [mistyped]: "" }), UsageError, `${mistyped}; did you mean ${name}?`);
+  }
+  checkNamesOf({ MATRIX_ANNOUNCEMENTS: "!room:localhost" } as object);
 });

@@ -1,11 +1,11 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import denoJson from "../../deno.json" with { type: "json" };
-import { greenroom, startGreenroom } from "./support/greenroom.ts";
+import { commandsIn, greenroom, Place, startGreenroom } from "./support/greenroom.ts";
 
 Deno.test("greenroom --help lists the commands, and each has a help of its own", async () => {
   const { code, stdout } = await greenroom(["--help"]);
   assertEquals(code, 0);
-  const names = [...stdout.matchAll(/^ {2}([a-z]+(?: [a-z]+)*)/gm)].map(([, name = ""]) => name.trim());
+  const names = commandsIn(stdout);
   assert(names.includes("login") && names.includes("doctor"), stdout);
   for (const name of names) {
     const help = await greenroom([...name.split(" "), "--help"]);
@@ -36,9 +36,13 @@ Deno.test("What can't be understood ends with 2, on standard error, and says wha
 Deno.test("A command or option that is mistyped is answered with the one that was meant", async () => {
   const meant = [
     [["logn"], "greenroom login?"],
+    [["nwe", "bot"], "greenroom new?"],
     [["init"], "greenroom new?"],
     [["store-export"], "greenroom store export?"],
     [["rooms", "crate"], "greenroom rooms create?"],
+    [["recovery", "chek"], "greenroom recovery check?"],
+    [["store", "inspct"], "greenroom store inspect?"],
+    [["store", "nothing-like-it"], "see greenroom store --help"],
     [["login", "--homserver=x"], "--homeserver?"],
     [["nothing-like-it"], "see greenroom --help"],
     [["constructor"], "see greenroom --help"],
@@ -76,6 +80,20 @@ Deno.test("A pipe that is closed at the other end ends it quietly", async () => 
   await child.stdin.close();
   const stderr = new Response(child.stderr).text();
   assertEquals([(await child.status).code, await stderr], [141, ""]);
+});
+
+Deno.test("Without a login, no command makes a store, and each says who makes one", async () => {
+  await using place = await Place.make();
+  await place.makeBot();
+  const commands = [["listen"], ["chat", "@alice:localhost"], ["keys", "export", "keys.txt"], [
+    "store",
+    "prune",
+  ]];
+  for (const args of commands) {
+    const { code, stderr } = await place.run(args);
+    assertEquals([code, stderr.includes("greenroom login")], [3, true], `${args.join(" ")}: ${stderr}`);
+  }
+  assertEquals([...Deno.readDirSync(`${place.folder}/data`)], []);
 });
 
 Deno.test("A folder where a file is needed ends with what to do, and no stack", async () => {

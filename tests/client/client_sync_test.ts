@@ -74,7 +74,7 @@ const stateAfter = {
 
 for (const [known, [versions, unheard]] of Object.entries(stateAfter)) {
   Deno.test(`The state after the timeline is asked for, and leads to the same as that before it: a server knows it ${known}`, async () => {
-    await using here = clientStage({ versions });
+    await using here = clientStage({ versions, unstableFeatures: { "org.matrix.msc4222": true } });
     const fetch: typeof globalThis.fetch = (input, init) => {
       const url = new URL(input instanceof Request ? input.url : input);
       if (unheard !== undefined) url.searchParams.delete(unheard);

@@ -2,7 +2,7 @@ import { assertEquals, assertRejects } from "@std/assert";
 import type { DecryptingClient } from "@greenroom/matrix";
 import { EncryptionError } from "@greenroom/matrix/errors";
 import { InternalEventType, type MessageEvent, SyncStream } from "@greenroom/matrix/types";
-import { DecryptionDispatcher } from "../../src/client/encrypting_api.ts";
+import { DecryptionDispatcher } from "../../src/client/mod.ts";
 import { message } from "../actors/support/events.ts";
 
 type Encrypted = MessageEvent<"m.room.encrypted">;

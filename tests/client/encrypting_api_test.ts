@@ -1,10 +1,10 @@
 import { assert, assertEquals, assertFalse, assertRejects } from "@std/assert";
 import { TestClock } from "@greenroom/matrix/testing";
 import type { RoomEncryptedContent } from "@greenroom/matrix/types";
-import type { CryptoMachine } from "../../src/encryption/crypto.ts";
+import type { CryptoMachine } from "../../src/encryption/encryption.ts";
 import { encryptingAPI, EncryptionSends } from "../../src/client/encrypting_api.ts";
 import { storeUpdatingAPI } from "../../src/client/store_updating_api.ts";
-import { ClearRooms } from "../../src/actors/syncer/sync_progress.ts";
+import { ClearRooms } from "../../src/actors/syncer/syncer.ts";
 import { coreAPI } from "../../src/api/api.ts";
 import { EncryptionError, ForbiddenError, type MatrixError, ValueError } from "@greenroom/matrix/errors";
 import { defineEvent } from "../../src/types/events/define_event.ts";

@@ -1,6 +1,8 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { Client, NetworkError, ValueError } from "@greenroom/matrix";
+import { HANDLER_CONTEXT_HINTS } from "../../src/actors/dispatcher/handler_context.ts";
 import { CLIENT_HINTS } from "../../src/client/client_hints.ts";
+import { clientStage } from "./support/stage.ts";
 
 const OPTIONS = { baseUrl: "https://matrix.example.org" };
 const TYPING = true;
@@ -29,6 +31,38 @@ Deno.test("What a hint says to write is there", async () => {
   }
 });
 
+/** What the members of an object that are hints say to write. */
+function hintsOf(of: object): string[] {
+  return Object.getOwnPropertyNames(of).flatMap((name) => {
+    try {
+      Reflect.get(of, name);
+      return [];
+    } catch (error) {
+      return /member; write (.+)$/.exec(String(error))?.[1] ?? [];
+    }
+  });
+}
+
+Deno.test("What a room, and the second argument of a handler, say to write does something", async () => {
+  await using here = clientStage();
+  const client = here.client("bot");
+  const room = client.room(await client.createRoom());
+  const [text, replyTo] = ["Hello", await room.sendText("First")];
+  const given = {
+    ...{ client, room, event: { room_id: room.id, event_id: replyTo }, eventId: replyTo, replyTo },
+    ...{ userId: "@bot:localhost", text, html: "<b>Hello</b>", key: "👍", name: "Stage", topic: "Plays" },
+    ...{ type: "m.room.message", content: { msgtype: "m.text", body: text } },
+  };
+  const hints = hintsOf(Object.getPrototypeOf(room)).filter((hint) => !hint.includes("of the kit"));
+  assert(hints.length > 15);
+  for (const hint of [...hints, ...Object.values(HANDLER_CONTEXT_HINTS)]) {
+    const run = new Function(...Object.keys(given), `return (async () => (${hint}))();`);
+    await run(...Object.values(given)).catch((cause: unknown) => {
+      throw new Error(`Cannot write ${hint}`, { cause });
+    });
+  }
+});
+
 Deno.test("Hints are not listed, and give way to a program's own members", async () => {
   await using client = new Client(OPTIONS);
   for (const name in client) if (name in CLIENT_HINTS) throw new Error(`${name} is listed`);
@@ -37,6 +71,29 @@ Deno.test("Hints are not listed, and give way to a program's own members", async
   assertEquals(mine.user, "mine");
   await using other = new Client(OPTIONS);
   assertThrows(() => (other as unknown as Record<string, unknown>).user, ValueError);
+});
+
+Deno.test("A handler's second argument is no room, and says how to get one", async () => {
+  await using client = new Client({ ...OPTIONS, log: false });
+  const failures: unknown[] = [];
+  client.on("HANDLER_ERROR", ({ error }) => void failures.push(String(error)));
+  client.on("SYNC_STARTED", (_data, room) => void (room as unknown as { readonly name: string }).name);
+  await client.runInternalEvent("SYNC_STARTED", { source: 0 as never });
+  assertEquals(failures, [
+    "ValueError: Cannot read name: a handler's second argument has no such member; " +
+    "write await client.room(event.room_id).getName()",
+  ]);
+});
+
+Deno.test("Encryption says what to write for members of other libraries", async () => {
+  await using client = new Client({ ...OPTIONS, log: false, encryption: true });
+  const read = (of: unknown, name: string) => () => (of as Record<string, unknown>)[name];
+  assertThrows(
+    read(client.crypto, "recover"),
+    ValueError,
+    "write client.crypto.ensureVerified({ recoveryKey })",
+  );
+  assertThrows(read(client.crypto?.backup, "status"), ValueError, "write await client.crypto.backup.info()");
 });
 
 Deno.test("A handler of a type that other libraries have is warned of, with what to write", async () => {

@@ -67,6 +67,8 @@ Deno.test("A type that Matrix does not have is warned of when its handler is add
       "room.join",
       "ready",
       "m.of.tomorrow",
+      "verification.request",
+      "decryption.failed",
     ]
   ) {
     client.on(type as string, quiet);
@@ -80,5 +82,7 @@ Deno.test("A type that Matrix does not have is warned of when its handler is add
     { type: "room.join", mend: "did you mean JOIN?" },
     { type: "ready", mend: "did you mean client.ready?" },
     { type: "m.of.tomorrow", mend: "if others send it, name its class too: eventType(type, class)" },
+    { type: "verification.request", mend: "did you mean VERIFICATION_REQUEST?" },
+    { type: "decryption.failed", mend: "did you mean UNDECRYPTABLE?" },
   ]);
 });

@@ -3,7 +3,7 @@ import { assert, assertEquals, assertFalse, assertInstanceOf } from "@std/assert
 import { EncryptionSends } from "../../src/client/encrypting_api.ts";
 import { storeUpdatingAPI } from "../../src/client/store_updating_api.ts";
 import { coreAPI } from "../../src/api/api.ts";
-import { profileAPI } from "../../src/api/account/profile.ts";
+import { profileAPI } from "../../src/api/account/account.ts";
 import type { MatrixError } from "@greenroom/matrix/errors";
 import type { JsonObject, RoomMemberContent, UserID } from "@greenroom/matrix/types";
 import { defineEvent } from "../../src/types/events/define_event.ts";

@@ -113,7 +113,8 @@ Deno.test("An option that there is not is refused by the name of what was called
   await using homeserver = new Homeserver();
   const { accessToken: token, userId } = homeserver.createUser("alice");
   const { baseUrl, fetch } = homeserver;
-  await using client = new Client({ baseUrl, fetch, accessToken: token, encryption: true, log: false }); // knows no mxid
+  // Knows no mxid.
+  await using client = new Client({ baseUrl, fetch, accessToken: token, encryption: true, log: false });
   const initialState = [{
     type: "m.room.encryption",
     state_key: "",
@@ -293,9 +294,12 @@ Deno.test("Whatever takes options refuses one that there is not, by its name", a
     "Bot.syncOnce": () => bot.syncOnce(X),
     "Bot.every": () => bot.every("0 9 * * *", () => {}, X),
     "Bot.in": () => bot.in(room, X),
+    "Bot.send": () => bot.send(room, "a", X),
     "Composer.command": () => bot.command("a", { ...X }, () => {}),
     "BotRoom.send": () => inRoom.send("a", X),
     "BotRoom.edit": () => inRoom.edit("$a", "a", X),
+    "BotMessage.edit": () => new kit.BotMessage(inRoom, "$a").edit("a", X),
+    "BotMessage.reply": () => new kit.BotMessage(inRoom, "$a").reply("a", X),
     "BotRoom.sendImage": () => inRoom.sendImage(data, X),
     "BotRoom.sendFile": () => inRoom.sendFile(data, X),
     "BotRoom.sendSticker": () => inRoom.sendSticker("mxc://a/b", {}, X),

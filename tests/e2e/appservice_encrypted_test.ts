@@ -9,7 +9,6 @@ import { encryptionOf, MemoryStore } from "@greenroom/matrix";
 import { UnknownDeviceError } from "@greenroom/matrix/errors";
 import type { Appservice } from "@greenroom/matrix/appservice";
 import type { DeviceID, EventID } from "@greenroom/matrix/types";
-import { encodeRecoveryKey } from "../../src/crypto/secrets/recovery_key.ts";
 import { complaintsIn, recordingLogger } from "../actors/kernel/support.ts";
 import { appserviceScene } from "./support/appservice_scene.ts";
 import { within } from "./support/deadline.ts";
@@ -17,6 +16,7 @@ import { Peer } from "./support/peer/peer.ts";
 import { peerTest } from "./support/peer/peer_test_case.ts";
 import { read } from "./support/scene.ts";
 import { newUser, synapseTest } from "./support/synapse.ts";
+import { newRecoveryKey } from "../crypto/secrets/recovery_keys.ts";
 
 const ENCRYPTED = [{
   type: "m.room.encryption",
@@ -80,7 +80,7 @@ synapseTest(
 synapseTest(
   "Where only signed devices are believed, a person who speaks first is heard, not announced as unread, and reads what a ghost answers",
   async () => {
-    const recoveryKey = encodeRecoveryKey(crypto.getRandomValues(new Uint8Array(32)));
+    const recoveryKey = newRecoveryKey();
     await using stage = await appserviceScene({ encryption: true, how: { recoveryKey } });
     const { alice, instance } = stage;
     const log = recordingLogger();
@@ -191,7 +191,7 @@ peerTest(
   "S64 js_sdk that shuts out unsigned devices reads what ghosts and the own user say, over a new store too, and is read",
   ["js_sdk"],
   async () => {
-    const recoveryKey = encodeRecoveryKey(crypto.getRandomValues(new Uint8Array(32)));
+    const recoveryKey = newRecoveryKey();
     await using stage = await appserviceScene({ encryption: true, how: { recoveryKey } });
     await using peer = await Peer.start("js_sdk", stage.synapse, "js");
     await peer.call("bootstrapCrossSigning", { password: peer.user.password });

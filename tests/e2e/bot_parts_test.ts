@@ -11,7 +11,7 @@ import {
   redactMessages,
   tallyPoll,
   updateServerAcl,
-} from "../../src/bot/mod.ts";
+} from "@greenroom/matrix/bot";
 import { MAX_TEXT_BYTES } from "../../src/bot/text/format_pieces.ts";
 import { byteLength } from "../../src/bot/text/mod.ts";
 import { Scene } from "../operations/support/scene.ts";

@@ -19,9 +19,8 @@ import { newUser, synapseTest, type TestUser } from "./support/synapse.ts";
 
 synapseTest("examples/bots/reminders reminds after a restart", async (server) => {
   await using guest = await Guest.of(server, "reminders");
-  await guest.say("!remind 2s Tea");
-  await guest.reaction();
-  await guest.say("!remind 3d Coffee");
+  await guest.reaction(await guest.say("!remind 2s Tea"));
+  await guest.reaction(await guest.say("!remind 3d Coffee"));
   await guest.process.restart();
   await guest.hears("Tea");
   await guest.say("!reminders");
@@ -201,6 +200,8 @@ synapseTest("examples/bots/bridge takes what is said both ways, once each, throu
   await alice.member(room, bot);
   await alice.sendText(room, "!bridge lobby");
   await alice.message(({ body }) => body === "This room is bridged to lobby now.");
+  await alice.sendText(room, "!bridge lobby"); // its answer comes when the first is committed
+  await alice.message(({ body }) => body === "This room is bridged to lobby; !unbridge it first.");
 
   const bob = await Deno.connect({ hostname: "127.0.0.1", port: listener.addr.port });
   stack.defer(() => bob.close());

@@ -3,20 +3,20 @@
 import { assert, assertEquals, assertFalse, assertInstanceOf } from "@std/assert";
 import { type Client, encryptionOf, MemoryStore, UnknownTokenError } from "@greenroom/matrix";
 import { type MessageEvent, PaginationDirection, type RoomID } from "@greenroom/matrix/types";
-import { encodeRecoveryKey } from "../../src/crypto/secrets/recovery_key.ts";
 import { recordingLogger } from "../actors/kernel/support.ts";
 import { faltering, FALTERING_WAYS } from "../support/faltering_fetch.ts";
-import { AheadClock } from "./support/faulty/keys.ts";
 import { roomWith, talk } from "./support/faulty/talk.ts";
 import { Ours } from "./support/ours.ts";
 import { newDevice } from "./support/peer/peer_device.ts";
 import { newUser, synapseTest } from "./support/synapse.ts";
+import { newRecoveryKey } from "../crypto/secrets/recovery_keys.ts";
+import { WrongClock } from "../lives/wrong_clock.ts";
 
 const DAY = 86_400_000;
 
 /** What a bot is given. */
 function secrets() {
-  const recoveryKey = encodeRecoveryKey(crypto.getRandomValues(new Uint8Array(32)));
+  const recoveryKey = newRecoveryKey();
   return { recoveryKey, dehydratedDevice: true, sendTo: undefined, accept: undefined } as const;
 }
 
@@ -66,8 +66,8 @@ for (const ahead of [DAY, -DAY]) {
     } from its first start on is verified, talks, and says what is wrong; when it is set right, nothing is lost`,
     async (server) => {
       const encryption = secrets();
-      const [clock, store] = [new AheadClock(), new MemoryStore()];
-      clock.advance(ahead);
+      const [clock, store] = [new WrongClock(), new MemoryStore()];
+      clock.offset = ahead;
       const log = recordingLogger();
       await using bot = await Ours.start(server, "bot", { encryption, clock, store, log });
       const report = await bot.crypto.ensureVerified();
@@ -82,7 +82,7 @@ for (const ahead of [DAY, -DAY]) {
       await using friend = await Ours.start(server, "friend", { encryption: secrets() });
       const roomId = await roomWith(bot, [friend]);
       await talk(bot, friend, roomId, "hello");
-      clock.advance(-ahead);
+      clock.offset = 0;
       await talk(bot, friend, roomId, "hello");
       await bot.stop();
       await bot.resume();

@@ -7,14 +7,13 @@
 import { RESTART_DELAY } from "../../src/api/http/mod.ts";
 import { assert, assertEquals, assertFalse, assertRejects, assertStrictEquals } from "@std/assert";
 import type { DispatcherHandlers } from "../../src/actors/dispatcher/dispatcher.ts";
-import type { Actor } from "../../src/actors/kernel/actor.ts";
-import type { CryptoHandlers } from "../../src/actors/crypto/crypto_actor.ts";
-import { type EncryptedClient, EngineRunner } from "../../src/actors/crypto/crypto.ts";
+import type { Actor } from "../../src/actors/kernel/mod.ts";
+import { type CryptoHandlers, type EncryptedClient, EngineRunner } from "../../src/actors/crypto/crypto.ts";
 import { Encryption } from "../../src/encryption/encryption.ts";
-import type { CryptoInput, EngineRequest } from "../../src/crypto/engine/engine_parts.ts";
+import type { CryptoInput, EngineRequest } from "../../src/crypto/engine/engine.ts";
 import { DeviceConflictError, EncryptionError, NetworkError, ValueError } from "@greenroom/matrix/errors";
 import type { DeviceID, MessageEvent, UserID } from "@greenroom/matrix/types";
-import { TestClock } from "../../src/testing/mod.ts";
+import { TestClock } from "@greenroom/matrix/testing";
 import { encryptionOf } from "../../src/types/events/encryption_info.ts";
 import { recordingLogger, rejectionOf } from "../actors/kernel/support.ts";
 import { query, turns } from "../actors/support/requests_stage.ts";
@@ -207,9 +206,18 @@ Deno.test("Content is encrypted as JSON; anything but an object is refused", asy
   for (const content of [[1], { toJSON: () => "text" }, { toJSON: () => null }]) {
     await assertRejects(() => encryption.encrypt(ROOM, "m.x", content), EncryptionError, "must be an object");
   }
-  await encryption.encrypt(ROOM, "m.x", { a: undefined, b: new Date(0) });
+  const cycle: Record<string, unknown> = { body: "secret" };
+  cycle.itself = cycle;
+  for (const content of [cycle, { body: "secret", big: 1n }]) {
+    const error = await assertRejects(() => encryption.encrypt(ROOM, "m.x", content), EncryptionError);
+    assertEquals([error.message.includes("cycles"), error.message.includes("secret")], [true, false]);
+  }
+  const content = { a: undefined, b: new Date(0) };
+  const encrypted = encryption.encrypt(ROOM, "m.x", content);
+  content.b = new Date(1); // the caller's object may be used again
+  await encrypted;
   const [input, ...more] = bodies("encrypt") as { content: unknown }[];
-  assertEquals([input?.content, more], [{ b: "1970-01-01T00:00:00.000Z" }, []]);
+  assertEquals([input?.content, more], ['{"b":"1970-01-01T00:00:00.000Z"}', []]);
 });
 
 Deno.test("A room whose members change faster than they get keys is given up", async () => {

@@ -29,6 +29,8 @@ Deno.test("KeyFiles exports what it has imported, page by page, and importing th
   const report = await keyFilesOf(bob).import(await fileOf(entries), { ...IMPORT, onProgress });
   assertEquals(report, { ...none, total: 650, added: 650 });
   assertEquals(progress.map(({ added }) => added), [200, 400, 600, 650]);
+  assertEquals(progress.map(({ done }) => done), [200, 400, 600, 650]);
+  assert(progress.every((each) => !("total" in each)), "how many there are is not known before the end");
   assert(progress.every(({ part }, index) => part >= (progress[index - 1]?.part ?? 0) && part <= 1));
   assertEquals(progress.at(-1)?.part, 1);
 

@@ -1,7 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
-import { AuthenticationNeededError } from "../../src/errors/request_error.ts";
-import { ForbiddenError, requestError } from "../../src/errors/errcodes.ts";
-import type { JsonObject } from "../../src/types/json.ts";
+import { AuthenticationNeededError } from "@greenroom/matrix/errors";
+import { requestError } from "../../src/errors/errcodes.ts";
+import { ForbiddenError } from "@greenroom/matrix";
+import type { JsonObject } from "@greenroom/matrix/types";
 
 const refused = (body: JsonObject, status = 401) =>
   requestError({ operation: "register", method: "POST", path: "/register", status, body });

@@ -31,6 +31,7 @@ Deno.test("An application service, and what tests use, say what to write for mem
   assertHints(appservice, APPSERVICE_HINTS);
   assertHints(homeserver, HOMESERVER_HINTS);
   assertHints(Homeserver, { start: "new Homeserver()" });
+  assertHints(Appservice, { generateRegistration: "createRegistration({ id, url, serverName })" });
   assertHints(homeserver.createUser("alice"), TEST_USER_HINTS);
   assertHints(tester, BOT_TESTER_HINTS);
   assertHints(await tester.room("alice"), TEST_ROOM_HINTS);

@@ -38,6 +38,7 @@ Deno.test("account data: global and of rooms, in sync once each", async () => {
   assertEquals(answer.account_data.events, [{ type: "com.example.x", content: { a: 1 } }]);
   assertEquals(answer.rooms.join[room].account_data.events, [{ type: "com.example.y", content: { b: 2 } }]);
   assertEquals(await alice.ok("GET", `${USER}/account_data/com.example.x`), { a: 1 });
+  assertEquals(await alice.ok("GET", `${USER}/rooms/${room}/account_data/m.push_rules`), {});
   assertEquals((await alice.sync({ since: answer.next_batch })).account_data, undefined);
   assertEquals(await alice.refusal("GET", `${USER}/account_data/none`), [404, "M_NOT_FOUND"]);
   assertEquals(await bob.refusal("GET", `${USER}/account_data/com.example.x`), [403, "M_FORBIDDEN"]);

@@ -81,6 +81,7 @@ Deno.test("room directory: publishing takes the power to name the room", async (
   const room = await alice.createRoom({ preset: "public_chat" });
   const path = `/directory/list/room/${room}`;
   assertEquals(await bob.refusal("PUT", path, { visibility: "public" }), [403, "M_FORBIDDEN"]);
+  assertEquals(await bob.refusal("PUT", path, { visibility: null }), [400, "M_BAD_JSON"]);
   await alice.ok("PUT", path, { visibility: "public" });
   assertEquals(await bob.ok("GET", path), { visibility: "public" });
   assertEquals(await alice.refusal("PUT", path, { visibility: "secret" }), [400, "M_BAD_JSON"]);
@@ -101,7 +102,8 @@ Deno.test("user directory: finds by ID and name, everyone or only those one coul
     assertEquals(await search("BOB"), [searchAllUsers ? everyone : ["@bob:localhost"], false]);
     assertEquals(await search("robert"), [["@bob:localhost"], false]);
     if (searchAllUsers) assertEquals(await search("bob", 1), [["@bob:localhost"], true]);
-    assertEquals(await search("alice"), [[], false]);
+    // As on Synapse: who is in a public room is found by everybody.
+    assertEquals(await search("alice"), [searchAllUsers ? [] : ["@alice:localhost"], false]);
   }
 });
 

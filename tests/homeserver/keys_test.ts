@@ -211,6 +211,12 @@ Deno.test("cross-signing: keys are set up freely, checked, and replaced with the
   assertEquals(await upload({ [alice.deviceId]: deviceSigned, [master.publicKey]: masterSigned }), {
     failures: {},
   });
+  const strange = await alice.ok("POST", "/keys/signatures/upload", { [bob.id]: { DEVICE: 1 } });
+  assertEquals(strange.failures[bob.id].DEVICE.errcode, "M_NOT_FOUND"); // she has no key to sign him with
+  assertEquals(
+    await alice.refusal("POST", "/keys/signatures/upload", { [alice.id]: { DEVICE: 1 } }),
+    [400, "M_INVALID_PARAM"],
+  );
   const answer = await bob.ok("POST", "/keys/query", { device_keys: { [alice.id]: [] } });
   assertEquals(Object.keys(answer.device_keys[alice.id][alice.deviceId].signatures[alice.id]), [
     `ed25519:${self.publicKey}`,

@@ -31,7 +31,7 @@ export function teachKit(bot: Bot, note: (what: string) => void): void {
   });
   bot.on("message:text", async (c) => {
     note(c.text);
-    const room = await c.session(counter);
+    const room = await c.getSession(counter);
     room.heard++;
     if (c.text === "!leave") return void await c.client.leaveRoom(c.roomId);
     if (c.text === "!throw") throw new Error("The bot's author has made a mistake");

@@ -12,6 +12,8 @@ export class Network {
   readonly #fetch: typeof fetch;
   #weather: Weather = "fair";
   #cut = new AbortController();
+  /** Events on their way. */
+  readonly #sends = new Set<Promise<unknown>>();
 
   /** @param fetch What reaches the homeserver. */
   constructor(fetch: Network["fetch"]) {
@@ -41,8 +43,9 @@ export class Network {
     if (this.#weather === "down") throw new TypeError("the connection was refused");
     const { signal: cut } = this.#cut;
     const request = new Request(input, init);
+    const answered = this.#fetch(new Request(request, { signal: AbortSignal.any([request.signal, cut]) }));
     try {
-      return await this.#fetch(new Request(request, { signal: AbortSignal.any([request.signal, cut]) }));
+      return await (request.method === "PUT" ? this.#sent(answered) : answered);
     } catch (error) {
       if (cut.aborted && !request.signal.aborted) {
         throw new TypeError("the connection was reset", { cause: error });
@@ -50,4 +53,23 @@ export class Network {
       throw error;
     }
   };
+
+  /**
+   * Waits until the answers to all events on their way have come. Where a bot does not get one before it
+   * gives up, its handler fails though the event is there: what it had counted is not kept.
+   */
+  async settled(): Promise<void> {
+    await Promise.allSettled(this.#sends);
+  }
+
+  /** An answer with its body. */
+  async #sent(answered: Promise<Response>): Promise<Response> {
+    const whole = answered.then(async (response) => new Response(await response.arrayBuffer(), response));
+    this.#sends.add(whole);
+    try {
+      return await whole;
+    } finally {
+      this.#sends.delete(whole);
+    }
+  }
 }

@@ -20,7 +20,9 @@ export interface Story {
   readonly transports?: readonly Transport[];
   /** What its bot is made with. Default: the client alone, and the kit. */
   readonly kinds?: readonly Kind[];
-  /** Whether the quick half of the gate tells it by sliding sync, too: it has what that does in its own way. */
+  /**
+   * Whether the quick half of the gate tells it by sliding sync, too: it has what that does in its own way.
+   */
   readonly slidesOften?: boolean;
   /** Whether it restarts the homeserver, which has to be its own then. Default: false. */
   readonly restarts?: boolean;

@@ -7,8 +7,8 @@ import type { Kind } from "./transports/transport.ts";
 import { tell } from "./world.ts";
 
 /**
- * Defines the tests of all stories on the in-process homeserver; a file for each part lets them run side by side.
- * By sliding sync the quick half tells a handful, and the deep half all, in both spellings of it.
+ * Defines the tests of all stories on the in-process homeserver; a file for each part lets them run side by
+ * side. By sliding sync the quick half tells a handful, and the deep half all, in both spellings of it.
  */
 export function tellInProcess(kind: Kind, rooms: Privacy): void {
   for (const each of casesOf(stories).filter((each) => each.kind === kind && each.rooms === rooms)) {

@@ -1,7 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { Client } from "@greenroom/matrix";
 import { AuthenticationNeededError } from "@greenroom/matrix/errors";
-import { devicesAPI } from "../../src/api/account/devices.ts";
+import { devicesAPI } from "../../src/api/account/account.ts";
 import type { StageRequest } from "@greenroom/matrix/types";
 import { scripted } from "../support/scripted_fetch.ts";
 import { Stage } from "./stage.ts";

@@ -213,7 +213,8 @@ Deno.test("Tokens that the store does not take at first are not asked for again"
   const commit = store.commit.bind(store);
   let commits = 0;
   store.commit = async (...given) => {
-    if (isFull && ++commits === 2) throw new StoreError("Cannot write to the store: it is full"); // after the turn
+    // After the turn.
+    if (isFull && ++commits === 2) throw new StoreError("Cannot write to the store: it is full");
     return await commit(...given);
   };
   const session = await stage.resume({ store });

@@ -105,7 +105,8 @@ Deno.test("Metadata that can't be used is no failure of the network", async () =
   const error = await assertRejects(() => fresh.getAccountManagementUrl(), OAuthError);
   assertEquals(error.code, "OAUTH_METADATA");
   await assertRejects(() => fresh.logout(), OAuthError);
-  await assertRejects(() => fresh.renew(session.clientOptions.accessToken), NetworkError); // it is tried again
+  // It is tried again.
+  await assertRejects(() => fresh.renew(session.clientOptions.accessToken), NetworkError);
 });
 
 Deno.test("A logout waits for what another process refreshes, and revokes that", async () => {

@@ -11,6 +11,8 @@ import { SiteServer } from "./support/site_server.ts";
 const PAGES = ["/", "/docs/start", "/playground", "/api/~/MemoryStore"];
 const LIGHTHOUSE = new URL("../../site/node_modules/lighthouse/cli/index.js", import.meta.url).pathname;
 const LEAST = 0.95;
+/** After how long a look at one page is taken to hang, in milliseconds. */
+const LIMIT = 300_000;
 const [BYTES, REQUESTS] = [150_000, 20];
 
 /** What is read of a report. */
@@ -34,8 +36,9 @@ async function report(url: string, program: string): Promise<Report> {
       "--chrome-flags=--headless=new --no-sandbox --disable-gpu",
     ],
     env: { CHROME_PATH: await pathOf(program) },
+    signal: AbortSignal.timeout(LIMIT),
   }).output();
-  if (!success) throw new Error(`Lighthouse failed: ${new TextDecoder().decode(stderr)}`);
+  if (!success) throw new Error(`Lighthouse failed, or hung: ${new TextDecoder().decode(stderr)}`);
   return JSON.parse(new TextDecoder().decode(stdout));
 }
 

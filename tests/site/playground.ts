@@ -10,10 +10,10 @@ import { SiteServer } from "./support/site_server.ts";
 
 const STATE = "document.querySelector('#state')?.textContent";
 const RUNS = `${STATE} === 'The bot runs.'`;
-const NONE = 'document.querySelectorAll(".chat li").length === 0';
+const NONE = 'document.querySelectorAll(".chat li:not(.empty)").length === 0';
 const LATEST = 'document.querySelector(".chat li.other:last-child")?.textContent';
 
-/** The playground on a page of its own. */
+/** The playground, on a page of its own or on the first one. */
 class Playground implements AsyncDisposable {
   readonly page: Page;
   readonly #resources: AsyncDisposableStack;
@@ -23,13 +23,19 @@ class Playground implements AsyncDisposable {
     this.#resources = resources;
   }
 
-  static async open(folder: string, program: string, width = 1280): Promise<Playground> {
+  static async open(
+    folder: string,
+    program: string,
+    { width = 1280, path = "/playground.html" } = {},
+  ): Promise<Playground> {
     const resources = new AsyncDisposableStack();
     const server = resources.use(new SiteServer(folder));
     const page = await resources.use(await Browser.start(program)).newPage();
     await page.look({ width, scheme: "light" });
-    await page.open(`${server.url}/playground.html`);
-    await page.until("document.querySelector('#example')");
+    await page.open(server.url + path);
+    const turned =
+      'document.querySelector("#example")?.dispatchEvent(new Event("pointerover", { bubbles: true }))';
+    await page.until(`${turned} && document.querySelector("#example:enabled")`);
     return new Playground(page, resources);
   }
 
@@ -160,7 +166,7 @@ export function testPlayground(folder: string, program: string, options: { ignor
     "The playground names the line of a mistake, and shows it on a phone without scrolling",
     options,
     async () => {
-      await using playground = await Playground.open(folder, program, 390);
+      await using playground = await Playground.open(folder, program, { width: 390 });
       const { page } = playground;
       for (const [text, state] of Object.entries(MISTAKES)) {
         await playground.run(text, state);
@@ -173,6 +179,16 @@ export function testPlayground(folder: string, program: string, options: { ignor
       assertEquals(page.errors, []);
     },
   );
+
+  Deno.test("On the first page a bot runs too, and nothing of that is loaded before", options, async () => {
+    await using playground = await Playground.open(folder, program, { path: "/index.html" });
+    const { page } = playground;
+    assert(!(await playground.loaded()).some((path) => path.includes("/playground/")));
+    await playground.press("Run");
+    await page.until(RUNS);
+    await playground.say("!ping", "pong");
+    assertEquals(page.errors, []);
+  });
 
   Deno.test(
     "In two windows of the playground Alice and Bob compare emoji, and locks show what the homeserver has",

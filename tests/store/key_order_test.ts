@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { compareParts } from "../../src/store/base/store.ts";
+import { compareParts } from "../../src/store/base/mod.ts";
 import { compareKeys } from "./support/compare_keys.ts";
 
 /** Units at the edges of what UTF-16 and UTF-8 tell apart. */

@@ -1,4 +1,4 @@
-import { KvStore } from "../../src/store/deno_kv/deno_kv.ts";
+import { KvStore } from "@greenroom/matrix/store/kv";
 import { MemoryStore } from "../../src/store/base/mod.ts";
 import { storeConformance } from "../../src/testing/conformance/conformance.ts";
 import { contentOf, spoilDenoKv } from "./support/spoiled_deno_kv.ts";

@@ -1,9 +1,9 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { KvStore } from "../../src/store/deno_kv/deno_kv.ts";
+import { KvStore } from "@greenroom/matrix/store/kv";
 import type { Store, StoreKey, StoreMutation } from "@greenroom/matrix";
 import { MemoryStore } from "../../src/store/base/mod.ts";
-import { SqliteStore } from "../../src/store/sqlite/sqlite.ts";
+import { SqliteStore } from "@greenroom/matrix/store/sqlite";
 
 /** Few and odd parts, so that keys meet, and lie below each other. */
 const part = fc.constantFrom("", "a", "ab", "__proto__", "\0", "ä", "\uD800", "\uE000", "\uFFFF", "😀");

@@ -2,7 +2,8 @@ import { assert, assertRejects } from "@std/assert";
 import { StoreError, StoreFormatError, StoreFullError, StoreReadOnlyError } from "@greenroom/matrix/errors";
 import type { Store, StoreCheck, StoreEntry, StoreKey, StoreMutation } from "@greenroom/matrix";
 import { MemoryStore } from "../../src/store/base/mod.ts";
-import { storeConformance, type StoreConformanceOptions } from "../../src/testing/conformance/conformance.ts";
+import { storeConformance } from "../../src/testing/conformance/conformance.ts";
+import type { StoreConformanceOptions } from "@greenroom/matrix/testing";
 
 /** The case of the suite whose name begins so. */
 function caseOf(

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { ActorRef } from "../../src/actors/kernel/actor.ts";
+import type { ActorRef } from "../../src/actors/kernel/mod.ts";
 
 /** A reference of an actor each of whose messages a function answers. */
 // deno-lint-ignore no-explicit-any -- a fake of all kinds of message

@@ -8,13 +8,9 @@
 import { concat } from "@std/bytes/concat";
 import { constants, deflateRawSync } from "node:zlib";
 import fc from "fast-check";
-import { ValueError } from "../../mod.ts";
-import { describeImage } from "../../src/bot/mod.ts";
-import { deflate, gif, jpg, png, pngHeader, pngOf } from "../bot/media/images.ts";
-
-const word = (value: number) => [value >> 8, value & 255];
-const segment = (marker: number, content: readonly number[]) =>
-  Uint8Array.of(0xff, marker, ...word(content.length + 2), ...content);
+import { ValueError } from "@greenroom/matrix";
+import { describeImage } from "@greenroom/matrix/bot";
+import { deflate, gif, jpg, png, pngHeader, pngOf, segment, word } from "../bot/media/images.ts";
 
 /** The header of a frame of JPEG. */
 function frame(w: number, h: number, components: number, { sampling = 0x11, kind = 0xc0 } = {}): Uint8Array {

@@ -7,9 +7,8 @@
  * @module
  */
 
-import { HTTPAPI } from "../../src/api/http/http_api.ts";
+import { HTTPAPI, Session } from "../../src/api/http/mod.ts";
 import { mediaAPI } from "../../src/api/media/media.ts";
-import { Session } from "../../src/api/http/session.ts";
 
 const [baseUrl = "", bytes = "0"] = Deno.args;
 const size = Number(bytes);

@@ -1,5 +1,5 @@
 /**
- * Checks requests against the specification's OpenAPI description, and the events in them against its schemas.
+ * Checks requests against the specification's OpenAPI description, and their events against its schemas.
  *
  * @module
  */
@@ -189,7 +189,7 @@ function theChecker(): Checker | null {
 const PROPOSED =
   /^\/_matrix\/client\/(unstable\/(org\.matrix\.msc3814\.v1\/dehydrated_device(\/[^/]+\/events)?|org\.matrix\.msc4140\/.*|io\.element\.msc4306\/.*|uk\.timedout\.msc4323\/.*))$/;
 
-/** All operations that the specification describes, as `GET /path/{parameter}`; none without the description. */
+/** All operations that the specification describes, as `GET /path/{parameter}`; none if that is missing. */
 export function describedOperations(): string[] {
   return theChecker()?.operations() ?? [];
 }
@@ -248,7 +248,7 @@ function queryProblems(checks: Checker, operation: Operation, query: URLSearchPa
   const known = parameters.filter((parameter) => parameter.in === "query");
   const missing = known.filter(({ name, required }) => required && !query.has(name));
   const more = [...MORE_PARAMETERS["*"] ?? [], ...MORE_PARAMETERS[operationId] ?? []];
-  const open = known.some(({ schema }) => schema.type === "object"); // its members are parameters of their own
+  const open = known.some(({ schema }) => schema.type === "object"); // its members are parameters
   const unknown = [...query.keys()].filter((name) =>
     !open && !more.includes(name) && !known.some((parameter) => parameter.name === name)
   );

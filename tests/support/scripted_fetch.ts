@@ -5,11 +5,10 @@
  */
 
 import { AssertionError } from "@std/assert";
-import { HTTPAPI } from "../../src/api/http/http_api.ts";
+import { HTTPAPI, Session } from "../../src/api/http/mod.ts";
 import type { HTTPAPIOptions } from "@greenroom/matrix";
 import type { UserID } from "@greenroom/matrix/types";
-import { Session } from "../../src/api/http/session.ts";
-import { TestClock } from "../../src/testing/mod.ts";
+import { TestClock } from "@greenroom/matrix/testing";
 import { requestProblems } from "./openapi.ts";
 
 /** A request as it arrived. */
@@ -52,7 +51,10 @@ export interface Scripted {
 export interface ScriptedOptions extends Partial<HTTPAPIOptions> {
   /** Who acts. Default: `@alice:example.org`; empty for a user who is yet to be asked for. */
   mxid?: UserID | "";
-  /** Whether a request that is not as the specification describes it is reported, and fails the test. Default: true. */
+  /**
+   * Whether a request that is not as the specification describes it is reported,
+   * and fails the test. Default: true.
+   */
   checked?: boolean;
 }
 
@@ -140,3 +142,7 @@ async function record(request: Request, signal: AbortSignal): Promise<ScriptedRe
 function line({ method, path, query }: ScriptedRequest): string {
   return `${method} ${decodeURIComponent(path)}${query === "" ? "" : `?${query}`}`;
 }
+
+/** Never answers, until the client gives up. */
+export const silent = ({ signal }: ScriptedRequest): Promise<Response> =>
+  new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));

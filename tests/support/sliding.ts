@@ -1,6 +1,6 @@
 /**
- * Sliding sync in tests: both spellings of it. Tests run with Synapse's; with `GREENROOM_SLIDING=merged` in the
- * environment they run with the merged one.
+ * Sliding sync in tests: both spellings of it. Tests run with Synapse's;
+ * with `GREENROOM_SLIDING=merged` in the environment they run with the merged one.
  *
  * @module
  */
@@ -30,7 +30,9 @@ export function isSlide({ pathname }: URL): boolean {
   return /(?:simplified_msc3575|client\/v4)\/sync$/.test(pathname);
 }
 
-/** What a request of sliding sync asks for: where it goes on, and the index of the last room; undefined: all. */
+/**
+ * What a request of sliding sync asks for: where it goes on, and the index of the last room; undefined: all.
+ */
 export function slideOf(
   { searchParams }: URL,
   { pos, lists = {} }: { pos?: string; lists?: { rooms?: { ranges?: number[][]; range?: number[] } } },

@@ -1,8 +1,9 @@
 import { assertEquals } from "@std/assert";
 import { checkFiles } from "../../tools/structure/files.ts";
-import { pastDoors } from "../../tools/structure/doors.ts";
+import { namesPastDoors, pastDoors } from "../../tools/structure/doors.ts";
 import { folderCycles } from "../../tools/structure/folder_cycles.ts";
 import { lonelyFiles } from "../../tools/structure/lonely_files.ts";
+import { namesOfAll } from "../../tools/structure/names.ts";
 import { type Debts, grown, partOf, shrunk } from "../../tools/structure/ratchet.ts";
 import { structureTable } from "../../tools/structure/table.ts";
 import type { ImportEdge } from "../../tools/structure/types.ts";
@@ -44,6 +45,29 @@ Deno.test("pastDoors() refuses any other file of another folder, and of types to
       "src/api/session.ts -> src/api/http/retry.ts",
     ]
   ) assertEquals(past(line), 1, line);
+});
+
+const FOLDER = {
+  "src/api/http/tries.ts": "export const tries = 3; export const rest = 1; export class Rate {}",
+  "src/api/http/mod.ts": `export { tries, type Rate } from "./tries.ts";`,
+};
+
+Deno.test("namesPastDoors() refuses what a test takes past a door that exports it", () => {
+  const found = (path: string, names: string, file = "tries") =>
+    namesPastDoors(
+      namesOfAll(
+        Object.entries({ ...FOLDER, [path]: `import { ${names} } from "../../src/api/http/${file}.ts";` })
+          .map(([path, text]) => ({ path, text })),
+      ),
+      ENTRIES,
+    );
+  assertEquals(found("tests/api/a_test.ts", "rest, type tries"), [
+    "tests/api/a_test.ts: imports tries from src/api/http/tries.ts; import it from src/api/http/mod.ts",
+  ]);
+  assertEquals(found("tests/api/a_test.ts", "type Rate").length, 1);
+  assertEquals(found("tests/api/a_test.ts", "rest, Rate"), []);
+  assertEquals(found("tests/api/a_test.ts", "tries", "mod"), []);
+  assertEquals(found("src/client/a.ts", "tries"), []);
 });
 
 Deno.test("folderCycles() finds folders that import values from each other, and no types", () => {

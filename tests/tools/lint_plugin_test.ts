@@ -70,3 +70,29 @@ for (const { rule, refused, accepted } of cases) {
 Deno.test("lint rule no-ambient allows the clock to read the time", () => {
   assertEquals(broken("src/base/clock.ts", "Date.now()"), []);
 });
+
+const WIDE = "word ".repeat(25);
+
+for (const path of ["src/api/some.ts", "tests/api/some_test.ts"]) {
+  Deno.test(`lint rule comment-width refuses lines of comments that are wider than code: ${path}`, () => {
+    const refused = [
+      `// ${WIDE}`,
+      `f(); // ${WIDE}`,
+      `/** ${WIDE}*/`,
+      `f();\n  /**\n   * Short.\n   * ${WIDE}\n   */\nf();`,
+    ];
+    for (const source of refused) assertEquals(broken(path, source), ["comment-width"], source);
+  });
+
+  Deno.test(`lint rule comment-width accepts what can't be broken, and code: ${path}`, () => {
+    const accepted = [
+      `// ${"word ".repeat(20)}`,
+      `// https://example.org/ ${WIDE}`,
+      `// deno run -A main.ts ${WIDE}`,
+      `/**\n * \`\`\`ts\n * ${WIDE}\n * \`\`\`\n */`,
+      `f("// ${WIDE}")`,
+      `f(\`\n * ${WIDE}\`)`,
+    ];
+    for (const source of accepted) assertEquals(broken(path, source), [], source);
+  });
+}

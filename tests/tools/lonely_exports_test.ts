@@ -1,9 +1,10 @@
 import { assertEquals } from "@std/assert";
 import { lonelyExports } from "../../tools/structure/lonely_exports.ts";
+import { namesOfAll } from "../../tools/structure/names.ts";
 
 /** What the check says of sources, when `mod.ts` is the only entry. */
 function lonely(texts: Record<string, string>): string[] {
-  return lonelyExports(Object.entries(texts).map(([path, text]) => ({ path, text })), ["mod.ts"]);
+  return lonelyExports(namesOfAll(Object.entries(texts).map(([path, text]) => ({ path, text }))), ["mod.ts"]);
 }
 
 const CLEAR = "export const wash = 1; export function rinse() { return wash; }";

@@ -11,7 +11,7 @@ for (const target of MEMBER_TARGETS) {
 }
 
 Deno.test("Documentation tools find in each class what users call", async () => {
-  const members = await documented("mod.ts", "src/bot/mod.ts");
+  const members = await documented("mod.ts", "types.ts", "src/bot/mod.ts");
   const expected = {
     Client: [
       "createRoom",
@@ -24,8 +24,9 @@ Deno.test("Documentation tools find in each class what users call", async () => 
       "stop",
       "syncOnce",
     ],
+    ClientRoom: ["getName", "invite", "isEncrypted", "leave", "sendText", "setTag"],
     Bot: ["command", "commands", "hears", "on", "start", "use"],
-    Context: ["ask", "react", "redact", "reply", "roomId", "send", "sendImage", "session", "step"],
+    Context: ["ask", "react", "redact", "reply", "roomId", "send", "sendImage", "getSession", "step"],
     TimerContext: ["data", "in", "roomId", "send"],
   };
   for (const [name, wanted] of Object.entries(expected)) {

@@ -1,5 +1,6 @@
-import { assertEquals, assertMatch } from "@std/assert";
+import { assert, assertEquals, assertMatch } from "@std/assert";
 import { run } from "../../tools/process.ts";
+import { freePort } from "../../tools/free_port.ts";
 import { commandResult, runSteps, testResult } from "../../tools/step.ts";
 import { ignoredTests, parseTestSummary } from "../../tools/test_summary.ts";
 
@@ -22,6 +23,22 @@ Deno.test("parseTestSummary() takes the last summary, as a test may print one", 
 
 Deno.test("parseTestSummary() finds none in a run that did not get to its tests", () => {
   assertEquals(parseTestSummary("error: Module not found\n"), undefined);
+});
+
+Deno.test("run() kills a program that hangs, and says so", async () => {
+  const { code, output } = await run("deno", ["eval", "setInterval(() => {}, 60_000)"], {}, { limit: 10 });
+  assertEquals(code, 124);
+  assertMatch(output, /did not end within .* minutes, and was killed\n$/);
+});
+
+Deno.test("run() does not wait for what a program has started and left, when that holds its output", async () => {
+  const left = `setTimeout(() => {}, 20_000)`;
+  const script = `
+    const output = { stdout: "inherit", stderr: "inherit" };
+    new Deno.Command(Deno.execPath(), { args: ["eval", ${JSON.stringify(left)}], ...output }).spawn().unref();
+  `;
+  const { code, output } = await run("deno", ["eval", script], {}, { limit: 2_000 });
+  assertEquals(code, 124, output);
 });
 
 Deno.test("ignoredTests() names the tests that were not run", () => {
@@ -140,4 +157,10 @@ Deno.test({
     assertEquals(used.map((seconds) => seconds > 0), [true, false, false, true], output);
     assertEquals(lines.map((line) => line.slice(6, 11).trim()), ["burns", "other", "one", "these"], output);
   },
+});
+
+Deno.test("A free port can be listened on, and is none that an outgoing connection may be given", () => {
+  const port = freePort();
+  using listener = Deno.listen({ hostname: "127.0.0.1", port });
+  assert(listener.addr.port === port && port < 32_768);
 });

@@ -1,13 +1,21 @@
+/**
+ * What the compiler says of programs with mistakes.
+ *
+ * Over 300 lines because each case is a program.
+ *
+ * @module
+ */
+
 import { assert, assertEquals } from "@std/assert";
 import { APPSERVICE_HINTS } from "../../src/appservice/appservice_options.ts";
 import {
-  BOT_HINTS,
   CONTEXT_ROOM_HINTS,
   EVENT_HINTS,
   ROOM_CONTEXT_HINTS,
   ROOM_HINTS,
   WRITE_HINTS,
 } from "../../src/bot/context/context_hints.ts";
+import { BOT_HINTS } from "../../src/bot/context/context.ts";
 import {
   BOT_TESTER_HINTS,
   HOMESERVER_HINTS,
@@ -47,7 +55,7 @@ const cases: readonly Case[] = [
       'client.mxid">',
       'client.removeEventHandler(type, handler)">',
       'client.start()">',
-      'client.stateStore.getState(roomId)">',
+      'client.room(roomId)">',
       'client.inviteUser(roomId, userId)">',
     ),
   },
@@ -56,13 +64,11 @@ const cases: readonly Case[] = [
     program: `
       import { Appservice } from "@greenroom/matrix/appservice";
       import { Bot } from "@greenroom/matrix/bot";
-      Bot.fromEnv({ session: { initial: () => ({}) } });
       Bot.fromEnv({ ignoreOwnMessages: true });
       new Appservice({ homeserver: "http://localhost:8008", serverName: "localhost", asToken: "secret" });
     `,
-    lines: 3,
+    lines: 2,
     says: write(
-      "await c.session(definition), in a function",
       "nothing: a bot does not hear itself",
       "registration: parseRegistration(yaml)",
     ),
@@ -100,17 +106,80 @@ const cases: readonly Case[] = [
       client.on("ready", () => {});
       client.on("m.room.mesage", () => {});
       client.addEventHandler("join", () => {});
+      client.on("verification.request", () => {});
+      client.on("decryption.failed", () => {});
       client.on("m.room.topic", () => {});
       client.on("org.example.own", () => {});
     `,
-    lines: 5,
+    lines: 7,
     says: write(
       'm.room.message">',
       'INVITE">',
       'client.ready">',
       'a type of Matrix, or eventType() with its class">',
       'JOIN">',
+      'VERIFICATION_REQUEST">',
+      'UNDECRYPTABLE">',
     ),
+  },
+  {
+    name: "says both types of event that an error may be, and of which kind a message is",
+    program: `
+      import { Client } from "@greenroom/matrix";
+      import type { RoomMessageEvent } from "@greenroom/matrix/types";
+      const client = new Client({ baseUrl: "https://matrix.example.org" });
+      client.on("error", () => {});
+      client.on("m.room.message", (event: RoomMessageEvent) => event.content.body.length);
+      client.on("VERIFICATION_REQUEST", async (request) => {
+        const sas = await request.startSas();
+        console.log(sas.emojis, sas.emoji);
+        await sas.confirm();
+      });
+    `,
+    lines: 3,
+    says: write(
+      "SYNC_ERRORED for failed syncs, HANDLER_ERROR for failed handlers",
+      'request.confirm()">',
+    ).concat(
+      "'emojis' does not exist",
+    ),
+  },
+  {
+    name: "says what to write where handlers of other clients have a room, and for other names in encryption",
+    program: `
+      import { Client } from "@greenroom/matrix";
+      const client = new Client({ baseUrl: "https://matrix.example.org", encryption: true });
+      client.on("m.room.message", async (_event, room) => {
+        const name: string = room.name;
+        await room.send(name);
+      });
+      const { crypto } = client;
+      if (crypto === undefined) throw new TypeError();
+      await crypto.bootstrap({ password: "secret" });
+      await crypto.backup.enable();
+      const report = await crypto.backup.restore({ onProgress: ({ done, total }) => console.log(done / total) });
+      console.log(report.added, report.total);
+      await client.room("!a").pin("$a");
+    `,
+    lines: 5,
+    says: write(
+      "await client.room(event.room_id).getName()",
+      "client.room(event.room_id).sendText(text)",
+      "client.crypto.ensureVerified(",
+      "client.crypto.backup.create({ storage })",
+      "bot.in(room.id).pin(eventId)",
+    ),
+  },
+  {
+    name: "says how a store is sealed, where other libraries take a passphrase",
+    program: `
+      import { SqliteStore } from "@greenroom/matrix/store/sqlite";
+      import { KvStore } from "@greenroom/matrix/store/kv";
+      new SqliteStore("bot.db", { passphrase: "secret" });
+      await KvStore.open("bot.db", { password: "secret" });
+    `,
+    lines: 2,
+    says: write("SealedStore.open(store, key)"),
   },
   {
     name: "refuses a member that other clients have in a text, and where it is compared",
@@ -129,7 +198,7 @@ const cases: readonly Case[] = [
       import { Client } from "@greenroom/matrix";
       import { Bot, type Context } from "@greenroom/matrix/bot";
       export class MyClient extends Client { users = 1; running = true; }
-      export class MyBot extends Bot { users = 1; rooms = []; scheduler = 1; running = true; }
+      export class MyBot extends Bot { users = 1; roommates = []; scheduler = 1; running = true; }
       export interface MyContext extends Context { messages: string[] }
     `,
     lines: 0,
@@ -156,7 +225,7 @@ const cases: readonly Case[] = [
         await c.kickUser(c.args.user);
         const { text } = c.message;
         await c.setTyping(true);
-        await bot.send("!a:b", text);
+        await bot.sendMessage("!a:b", text);
         await c.room.send(c.room.memberCount);
       });
     `,
@@ -166,7 +235,7 @@ const cases: readonly Case[] = [
       ROOM_HINTS.kickUser,
       EVENT_HINTS.message,
       ROOM_CONTEXT_HINTS.setTyping,
-      BOT_HINTS.send,
+      BOT_HINTS.sendMessage,
       CONTEXT_ROOM_HINTS.memberCount,
     ],
   },
@@ -183,6 +252,29 @@ const cases: readonly Case[] = [
     `,
     lines: 3,
     says: [WRITE_HINTS.markdown, WRITE_HINTS.html, WRITE_HINTS.notice],
+  },
+  {
+    name: "says what to write for options of commands, for stores in a store, and types what reminders have",
+    program: `
+      import { Bot } from "@greenroom/matrix/bot";
+      const bot = Bot.fromEnv();
+      bot.command("roll", { description: "Rolls", usage: "[dice]" }, (c) => c.reply("6"));
+      bot.store.collection("notes");
+      bot.unschedule("tea");
+      bot.command("hi", (c) => c.reply(c.mention(c.sender)));
+      bot.reminder<{ text: string }>("tea", (c) => bot.send(c.roomId, c.data.text.trim()));
+      bot.reminder("pot", (c) => c.send(c.data));
+    `,
+    lines: 5,
+    says: [
+      ...write(
+        "it in the pattern",
+        "keys of more parts",
+        "bot.reminders.cancel(id)",
+        "mention(userId, name)",
+      ),
+      "'unknown'",
+    ],
   },
   {
     name: "says what the options of other bots are called",

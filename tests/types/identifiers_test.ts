@@ -1,8 +1,8 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { clientAPI } from "../../src/api/api.ts";
 import { Client } from "../../src/client/client.ts";
-import { ValueError } from "../../src/errors/matrix_error.ts";
-import type { ContentURI, RoomAlias, UserID } from "../../src/types/ids.ts";
+import { ValueError } from "@greenroom/matrix";
+import type { ContentURI, RoomAlias, UserID } from "@greenroom/matrix/types";
 import { scripted } from "../support/scripted_fetch.ts";
 import {
   isEventId,

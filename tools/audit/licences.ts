@@ -25,7 +25,8 @@ const ALLOWED = new Set([
 
 /** Whether a licence is one that dependencies may have. */
 export function isAllowed(expression: string): boolean {
-  const tokens = expression.replaceAll("/", " OR ").match(/[()]|[^\s()]+/g) ?? []; // "MIT/Apache-2.0" is how crates wrote it once
+  // "MIT/Apache-2.0" is how crates wrote it once.
+  const tokens = expression.replaceAll("/", " OR ").match(/[()]|[^\s()]+/g) ?? [];
   let next = 0;
   const single = (): boolean => {
     const token = tokens[next++] ?? "";

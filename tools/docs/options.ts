@@ -43,7 +43,10 @@ const PAGES: Readonly<Record<string, readonly string[]>> = {
 /** Options of tests. */
 const LEFT_OUT = new Set(["clock"]);
 
-/** Options that are not on their page or have another default there, and interfaces that are not there any more. */
+/**
+ * Options that are not on their page or have another default there,
+ * and interfaces that are not there any more.
+ */
 export async function missingOptions(pages: ReadonlyMap<string, string>): Promise<string[]> {
   const symbols = await exportedSymbols();
   return Object.entries(PAGES).flatMap(([path, names]) =>

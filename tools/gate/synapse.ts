@@ -12,6 +12,9 @@ import { type Step, type StepResult, testResult } from "../step.ts";
 import { INSTALLED_SYNAPSE, installSynapse, Synapse } from "../synapse.ts";
 import { ci, permissionsWith } from "./deno_test.ts";
 
+/** After how long they are taken to hang, in milliseconds: on an idle machine they take 17 minutes. */
+const LIMIT = 60 * 60_000;
+
 /** The denokv that tests start, or why there is none. */
 interface DenokvBuild {
   readonly env: Record<string, string>;
@@ -71,7 +74,7 @@ export const synapse: Step = {
       "--ignore=tests/e2e/runtimes",
       "tests/e2e",
     ];
-    const result = testResult(await run("deno", args, env), { mayIgnore: !ci });
+    const result = testResult(await run("deno", args, env, { limit: LIMIT }), { mayIgnore: !ci });
     const notes = [result.note, ...missing.map((why) => why.split("\n")[0])];
     const output = `${result.output}\nSynapse's log ends with:\n${await server.logTail()}`;
     return { ...result, note: notes.join("; "), output };

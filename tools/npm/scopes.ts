@@ -1,6 +1,6 @@
 /**
- * Scopes in the npm package for browsers, which have no `AsyncLocalStorage`: esbuild turns `async` functions into
- * generators, and each keeps the scope in which it was called.
+ * Scopes in the npm package for browsers, which have no `AsyncLocalStorage`: esbuild turns `async` functions
+ * into generators, and each keeps the scope in which it was called.
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /**
- * `oidc-provider` as the authorization server of a Synapse, in place of the Matrix Authentication Service: what
- * Synapse asks that service for, and what that service tells Synapse.
+ * `oidc-provider` as the authorization server of a Synapse, in place of the Matrix Authentication Service:
+ * what Synapse asks that service for, and what that service tells Synapse.
  *
  * @module
  */

@@ -1,9 +1,10 @@
 /**
  * What grows: the collections that live longer than a call, and what `bounds.md` says of each.
  *
- * A row is about a class, a module or a function, and names all of its collections: maps, sets, lists that something
- * is added to, caches; and what counts. Of the locals of functions those are meant that a function inside adds to,
- * which may outlive the call. `src/testing/` is not meant, whose homeserver keeps all of a test.
+ * A row is about a class, a module or a function, and names all of its collections: maps, sets,
+ * lists that something is added to, caches; and what counts. Of the locals of functions those are
+ * meant that a function inside adds to, which may outlive the call. `src/testing/` is not meant,
+ * whose homeserver keeps all of a test.
  *
  * @module
  */
@@ -26,7 +27,7 @@ export interface BoundsRow extends Collections {
   readonly test: string;
 }
 
-const COLLECTION = /^(?:Map|Set|WeakMap|WeakSet|RecentMap|RecentSet|WeighedCache)$/;
+const COLLECTION = /^(?:Map|Set|WeakMap|WeakSet|RecentMap|RecentSet)$/;
 /** Nodes know what they are in. */
 const PARENTS = true;
 const ADDS = /^(?:set|add|push|unshift|splice|getOrInsert|getOrInsertComputed)$/;
@@ -78,7 +79,7 @@ function isCollection({ name, initializer, type }: ts.PropertyDeclaration, owner
   if (initializer !== undefined && isNew(initializer)) return true;
   if (
     type !== undefined &&
-    /^(?:Map|Set|WeakMap|WeakSet|RecentMap|RecentSet|WeighedCache)</.test(type.getText())
+    /^(?:Map|Set|WeakMap|WeakSet|RecentMap|RecentSet)</.test(type.getText())
   ) {
     return true;
   }

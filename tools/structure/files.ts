@@ -32,7 +32,8 @@ export const headComment = (text: string) => /^\/\*\*.*?\*\//s.exec(text)?.[0] ?
 /** Re-exports of other files. */
 export const REEXPORT = /^export\s+(?:type\s+)?(?:\*(?:\s+as\s+\w+)?|\{[^}]*\})\s*from\b(?:\s*"[^"]*";)?/gm;
 const MACHINE_PATH = /(?:^|[^\w./-])(\/(?:work|root|farm)\/\S*)/m;
-const LEFTOVER = /\b(?:TO[D]O|FIX[M]E)\b|\bDeno\.test\.(?:ignore|only)\b|\b(?:ignore|only): true\b/; // so written that it does not fit itself
+// So written that it does not fit itself.
+const LEFTOVER = /\b(?:TO[D]O|FIX[M]E)\b|\bDeno\.test\.(?:ignore|only)\b|\b(?:ignore|only): true\b/;
 
 const length: FileRule = (file) => {
   const lines = file.text.trimEnd().split("\n").length;

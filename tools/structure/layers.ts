@@ -39,8 +39,8 @@ const layers: Layer[] = [
     name: "cli",
     files: /^src\/cli\//,
     imports: ["mod"], // as applications do
-    // Entries of the package, what errors ask for, the nearest name, what holds a device, and what warns of key
-    // files that others may read.
+    // Entries of the package, what errors ask for, the nearest name, what holds a device,
+    // and what warns of key files that others may read.
     besides: [
       "src/errors/known_names.ts",
       "src/errors/hints.ts",
@@ -57,7 +57,8 @@ const layers: Layer[] = [
     files: /^src\/bot\//,
     imports: ["mod", "platform", "places", "names"], // as applications do
     // Entries of the package, what finds homeservers, names of other libraries, what warns of key files
-    // that others may read, what a signal ends, durations, HTML as text, bounded maps, and spans.
+    // that others may read, what a signal ends, durations, HTML as text, bounded maps, the turns by which
+    // queues keep their order, too, and spans.
     besides: [
       "src/oauth/mod.ts",
       "src/api/server/server.ts",
@@ -69,6 +70,7 @@ const layers: Layer[] = [
       "src/base/clock.ts",
       "src/base/html_text.ts",
       "src/base/recent_map.ts",
+      "src/base/runs.ts",
       "src/base/telemetry.ts",
       "src/base/tracing.ts",
     ],
@@ -110,7 +112,8 @@ const layers: Layer[] = [
     files: /^src\/encryption\//,
     imports: ["kernel", "actors", "api", "crypto", "store", "ground", "platform", "places", "names"],
   },
-  { name: "kernel", files: /^src\/actors\/kernel\//, imports: ["ground", "platform"] }, // free of Matrix, see below
+  // Free of Matrix, see below.
+  { name: "kernel", files: /^src\/actors\/kernel\//, imports: ["ground", "platform"] },
   {
     name: "actors",
     files: /^src\/actors\//,

@@ -29,6 +29,8 @@ export interface SynapseConfigOptions {
   federates: boolean;
   /** Proposals that are on beside what `exceptions.ts` lists. Default: none. */
   proposals?: readonly string[];
+  /** What else differs. Default: nothing. */
+  settings?: Readonly<Record<string, unknown>> | undefined;
   /** Where its users log in. Default: at Synapse itself. */
   oauth?: { readonly issuer: string; readonly secret: string } | undefined;
 }
@@ -36,7 +38,7 @@ export interface SynapseConfigOptions {
 /** The configuration as an object: JSON is YAML, so that it needs no writer of its own. */
 export function synapseConfig(options: SynapseConfigOptions): Record<string, unknown> {
   const { folder, port, serverName, sharedSecret, refreshableAccessTokenLifetime, appservices } = options;
-  const { federates, proposals = [], oauth } = options;
+  const { federates, proposals = [], settings: more = {}, oauth } = options;
   const config: Record<string, unknown> = {
     server_name: serverName,
     public_baseurl: `http://127.0.0.1:${port}/`,
@@ -66,6 +68,7 @@ export function synapseConfig(options: SynapseConfigOptions): Record<string, unk
     federates ? FEDERATING : ALONE,
     ...(oauth === undefined ? [] : [DELEGATING]),
     { settings: { experimental_features: Object.fromEntries(proposals.map((name) => [name, true])) } },
+    { settings: more },
   ];
   for (const { settings } of exceptions) {
     for (const [name, value] of Object.entries(settings)) {

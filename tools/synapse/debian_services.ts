@@ -67,7 +67,8 @@ export async function startPostgres(stack: AsyncDisposableStack, programs: strin
   const port = freePort();
   const folder = await Deno.makeTempDir({ prefix: "greenroom-postgres-" });
   stack.defer(() => Deno.remove(folder, { recursive: true }));
-  const asUser = Deno.uid() === 0 ? ["--reuid=postgres", "--regid=postgres", "--init-groups"] : []; // it refuses root
+  // It refuses root.
+  const asUser = Deno.uid() === 0 ? ["--reuid=postgres", "--regid=postgres", "--init-groups"] : [];
   if (Deno.uid() === 0) await run("chown", ["postgres", folder]);
   const init = [
     "--username=synapse",

@@ -2,7 +2,8 @@
  * All that is not as Synapse has it by default, where tests run, and why.
  *
  * Caches, rate limits and experimental features are what people's own servers have, since what is
- * lost or repeated there has to be so here.
+ * lost or repeated there has to be so here. Beside these settings, its database does not wait for the disk
+ * (`launch.py`): that is what most of its time went to.
  *
  * @module
  */

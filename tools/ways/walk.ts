@@ -89,8 +89,8 @@ async function synced(client: Client): Promise<void> {
 }
 
 /**
- * Alice's messages come one after the other, when Bob's first response has shown all rooms; those that are not
- * followed come when he has stopped.
+ * Alice's messages come one after the other, when Bob's first response has shown all rooms;
+ * those that are not followed come when he has stopped.
  */
 async function receive(
   bob: Client,

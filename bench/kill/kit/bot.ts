@@ -52,7 +52,7 @@ function teach(bot: Bot, { ledger, minuteRoom }: { ledger: Ledger; minuteRoom: B
       return value;
     });
     const what = await c.ask(kitSays.asks(number, token));
-    const room = await c.session(orders);
+    const room = await c.getSession(orders);
     const count = ++room.taken;
     const question = kitSays.confirms(number, { what: what.text, count });
     const isSure = await c.confirm(question, { clearReactions: true }); // half of the people answer so
@@ -136,7 +136,9 @@ async function main(order: BotOrders): Promise<void> {
   await store.close();
 }
 
-/** Has what was quarantined, since so many processes were killed in it, delivered again, as an operator would. */
+/**
+ * Has what was quarantined, since so many processes were killed in it, delivered again, as an operator would.
+ */
 async function redeliver({ client }: Bot, ending: AbortSignal): Promise<void> {
   while (!ending.aborted) {
     for (const { id } of await client.quarantine.list()) {

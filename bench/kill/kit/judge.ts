@@ -115,9 +115,9 @@ export function judgeKit({ begun, shown, reactions, ledger }: KitEvidence): Verd
 }
 
 /**
- * The orders whose first answer was left out for a time, since process after process had ended with it. Others
- * have been counted before it is handled, so it is confirmed anew, with another count; and if the first
- * confirmation was shown and answered, that answer came to the first question in its place.
+ * The orders whose first answer was left out for a time, since process after process had ended with it.
+ * Others have been counted before it is handled, so it is confirmed anew, with another count; and if the
+ * first confirmation was shown and answered, that answer came to the first question in its place.
  */
 function answersLeftOut(ledger: readonly LedgerEntry[]): ReadonlySet<number> {
   const events = new Set(entriesOf(ledger, "quarantined").map(({ eventId }) => eventId));
@@ -126,8 +126,8 @@ function answersLeftOut(ledger: readonly LedgerEntry[]): ReadonlySet<number> {
 }
 
 /**
- * The orders whose first answer was handled by more than one process. Until the first of these has committed that
- * it asks for the confirmation, another order in the room may take the count which that shows.
+ * The orders whose first answer was handled by more than one process. Until the first of these has committed
+ * that it asks for the confirmation, another order in the room may take the count which that shows.
  */
 function answersRepeated(ledger: readonly LedgerEntry[]): ReadonlySet<number> {
   const seen = new Set<number>();

@@ -1,10 +1,14 @@
 /**
- * What contestants in JavaScript have in common, on Deno and on Node: they count events, and say what that took.
+ * What contestants in JavaScript have in common, on Deno and on Node:
+ * they count events, and say what that took.
  *
  * @module
  */
 
-/** Undefined on Node. What Deno has of Node takes 20 ms to load, which a client need not: it is used when the clock has stopped. */
+/**
+ * Undefined on Node. What Deno has of Node takes 20 ms to load, which a client need not:
+ * it is used when the clock has stopped.
+ */
 const { Deno } = globalThis;
 
 /**
@@ -27,12 +31,18 @@ export const encrypted = option("encrypted") !== "";
 export const answers = option("what") === "answer";
 /** What is sent: 200 bytes. */
 export const TEXT = "The room is green – 今日は! ".repeat(9).slice(0, 152);
-/** How long memory has to settle before it is read, in milliseconds: connections close, garbage is collected. */
+/**
+ * How long memory has to settle before it is read, in milliseconds: connections close, garbage is collected.
+ */
 const SETTLING_MS = 500;
 /** How often it is looked whether anything else could run, in milliseconds. */
 const TICK_MS = 2;
 
-/** @typedef {{ send?: (roomId: string, text: string) => Promise<unknown> } | void} Client What sends a message. */
+/**
+ * What sends a message.
+ *
+ * @typedef {{ send?: (roomId: string, text: string) => Promise<unknown> } | void} Client
+ */
 
 let counted = 0;
 let wanted = Infinity;
@@ -57,7 +67,10 @@ function counting(/** @type {number} */ total) {
   });
 }
 
-/** @param {"VmHWM" | "VmRSS"} what The most memory that the process ever had, or what it has; 0 where the system does not say. */
+/**
+ * @param {"VmHWM" | "VmRSS"} what The most memory that the process ever had, or what it has;
+ *   0 where the system does not say.
+ */
 function memory(what) {
   try {
     const { readFileSync } = process.getBuiltinModule("node:fs");
@@ -136,7 +149,9 @@ function watchTurns() {
   };
 }
 
-/** Answers messages that come at rates, `--rates=1x10,100x10`: messages a second, and for how many seconds. */
+/**
+ * Answers messages that come at rates, `--rates=1x10,100x10`: messages a second, and for how many seconds.
+ */
 async function answerAll(/** @type {string} */ token) {
   await ask(`${token}/idle`);
   const [results, turn] = [[], watchTurns()];
@@ -166,7 +181,8 @@ async function waitIdly() {
  * `--clients` says have synced once, and wait. `--what=wait`: the same, for `--seconds`, and what of the
  * processor that takes. `--what=answer`: one client answers messages.
  *
- * @param {(token: string) => Client | Promise<Client>} begin Starts a client that counts the events of timelines.
+ * @param {(token: string) => Client | Promise<Client>} begin Starts a client
+ *   that counts the events of timelines.
  */
 export async function drive(begin) {
   const [token, what] = [option("token"), option("what", "play")];

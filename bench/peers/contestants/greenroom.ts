@@ -7,7 +7,7 @@
 
 import { Client } from "@greenroom/matrix";
 import { type MatrixEvent, type MessageEvent, type RoomID, SyncStream } from "@greenroom/matrix/types";
-import type { Store } from "../../../src/store/base/store.ts";
+import type { Store } from "../../../src/store/base/mod.ts";
 import { answers, count, drive, encrypted, option, TEXT, url } from "./drive.mjs";
 import { EVERYBODY } from "../../../tests/support/everybody.ts";
 

@@ -74,6 +74,8 @@ const among = (rooms: number): Sizes => ({ ...ONE_EVENT, rooms, small: 500 });
 /** Messages that come at a rate, in fifty rooms. */
 const PACED: Sizes = { ...ONE_EVENT, rooms: 50, members: 4, small: 20_000, smallTimeline: 1 };
 
+const PACED_QUICK: Sizes = { ...PACED, small: 500 };
+
 /** What a client is given; its name at the stub homeserver begins with it. */
 export type PlanName = "play" | "crypt" | "brief" | "paced" | "pacedcrypt" | `grow${number}`;
 
@@ -95,7 +97,12 @@ export function planOf(name: PlanName, { quick }: { readonly quick: boolean }): 
   if (name === "play") return { sizes: quick ? QUICK : FULL, encrypted, atOnce: false };
   if (name === "brief") return { sizes: ONE_EVENT, encrypted, atOnce: true };
   if (name === "paced" || name === "pacedcrypt") {
-    return { sizes: PACED, encrypted: name === "pacedcrypt", atOnce: false, paced: true };
+    return {
+      sizes: quick ? PACED_QUICK : PACED,
+      encrypted: name === "pacedcrypt",
+      atOnce: false,
+      paced: true,
+    };
   }
   return { sizes: among(Number(name.slice("grow".length))), encrypted, atOnce: false };
 }

@@ -36,8 +36,9 @@ export const ALL_KINDS: ReadonlyMap<string, ActionKind> = new Map(
 );
 
 /**
- * The names of those that are not played where an application service encrypts: a device loses what it has,
- * or is hurt, and to find that out others have to be talked to, which users of an application service are not.
+ * The names of those that are not played where an application service encrypts: a device
+ * loses what it has, or is hurt, and to find that out others have to be talked to, which
+ * users of an application service are not.
  */
 export const HURTING_KINDS: ReadonlySet<string> = new Set([
   ...disks.map(({ name }) => name),

@@ -6,6 +6,7 @@
 
 import { answerText, type CommandName, COMMANDS, commandText, readQuestion } from "../kit/kit_texts.ts";
 import { totals } from "../kit/kit_bot.ts";
+import type { OutsideValue } from "../kit/kit_ledger.ts";
 import { botsOf, personOf, SENDS } from "../kit/kit_scene.ts";
 import type { Device } from "../world/device.ts";
 import { type ActionKind, chosen } from "./action.ts";
@@ -89,6 +90,31 @@ export const kitKinds: readonly ActionKind[] = [
         () => change.isMade = process.isAlive,
         (error) => world.note(`${device?.name} can't note ${change.entry}: ${error}`),
       );
+    },
+  },
+  {
+    name: "a value in the store of a bot is set or deleted from outside",
+    weight: 12,
+    isOfKit: true,
+    perform({ world, action: { where, what } }) {
+      const device = chosen(botsOf(world), what);
+      const { bot, kit, process } = device ?? {};
+      if (bot === undefined || kit === undefined || process?.isAlive !== true) return;
+      const told = (work: Promise<void>, done: () => void): void =>
+        void work.then(
+          () => process.isAlive && done(),
+          (error) => world.note(`${device?.name} can't change its store: ${error}`),
+        );
+      const known = kit.outsideValues.find(({ isSet, isGoing }) => isSet && !isGoing);
+      if (known !== undefined && where % 2 === 0) {
+        known.isGoing = true;
+        told(bot.store.delete(known.key), () => known.isGone = true);
+      } else {
+        const number = kit.outsideValues.length + 1;
+        const value: OutsideValue = { key: ["outside", number], isSet: false, isGoing: false, isGone: false };
+        kit.outsideValues.push(value);
+        told(bot.store.set(value.key, number), () => value.isSet = true);
+      }
     },
   },
   {

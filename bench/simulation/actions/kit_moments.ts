@@ -1,11 +1,11 @@
 /**
- * What happens to bots of the kit in the middle of something: they end there, are thrown out, or are followed by
- * another process.
+ * What happens to bots of the kit in the middle of something:
+ * they end there, are thrown out, or are followed by another process.
  *
  * @module
  */
 
-import { answerText, COMMANDS, commandText } from "../kit/kit_texts.ts";
+import { answerText, COMMANDS, commandText, SEVERAL } from "../kit/kit_texts.ts";
 import {
   beginConversation,
   botsOf,
@@ -14,6 +14,7 @@ import {
   isSaying,
   othersOf,
   personOf,
+  SENDS,
 } from "../kit/kit_scene.ts";
 import type { Device } from "../world/device.ts";
 import type { World, WorldRoom } from "../world/world.ts";
@@ -163,6 +164,23 @@ export const kitMoments: readonly ActionKind[] = [
       if (!await world.until(() => bot.kit?.taken.has(`any of ${command}`) === true, HANDLING)) return;
       await world.timeline.pass(what % 4 * 15);
       restart(world, bot, "when it has taken an answer");
+    },
+  },
+  {
+    name: "a bot says several things without waiting, and ends between them",
+    weight: 5,
+    isOfKit: true,
+    perform(scene) {
+      const { world, room, action: { what } } = scene;
+      const { person, bot } = castOf(scene) ?? {};
+      if (person === undefined || bot === undefined) return;
+      world.say(person, room, { words: (number) => commandText("several", number) });
+      bot.process?.plan({
+        ...{ operation: "request", subject: room.encryptedAt < Infinity ? SENDS[1] : SENDS[0] },
+        ...{ after: what % SEVERAL.length, takesEffect: (what >> 2) % 2 === 0 },
+        kind: (what >> 3) % 3 === 0 ? "error" : "crash",
+      });
+      world.note(`${bot.name} is to end with one of several sends`);
     },
   },
 ];

@@ -95,7 +95,8 @@ export const newcomers: readonly ActionKind[] = [
       if (what % 4 === 0 || madeBy === undefined) return;
       madeBy.kill();
       await world.timeline.pass(SOON / 3);
-      // What another has stored after it had looked is not what it has published: it stores that again when it starts.
+      // What another has stored after it had looked is not what it has published:
+      // it stores that again when it starts.
       if (account.secrets.hasChangedFor(madeBy)) {
         world.reach("trust: another has stored other keys");
         return madeBy.start();

@@ -41,8 +41,8 @@ interface Place {
 }
 
 /**
- * Whether it is not recorded that a device has handled an event, and nothing excuses that: no pass can know that
- * a server lags behind which has answered it since.
+ * Whether it is not recorded that a device has handled an event, and nothing excuses that:
+ * no pass can know that a server lags behind which has answered it since.
  */
 function hasMissed(
   world: World,

@@ -1,6 +1,6 @@
 /**
- * What goes wrong with what does not happen often: a fault that waits for it, in the process that runs, or in the
- * next one, whose start makes requests that no other time does.
+ * What goes wrong with what does not happen often: a fault that waits for it, in the process that runs,
+ * or in the next one, whose start makes requests that no other time does.
  *
  * @module
  */
@@ -14,7 +14,10 @@ import type { Fault } from "../world/process.ts";
 import { TRUST_NAMES } from "../world/trust_faults.ts";
 import { type ActionKind, chosen, type Scene } from "./action.ts";
 
-/** What lies in wait for something of a name, in every world, and where users have recovery keys or share history. */
+/**
+ * What lies in wait for something of a name, in every world,
+ * and where users have recovery keys or share history.
+ */
 const OF_ALL: OperationNames = { commits: COMMITS, requests: REQUESTS };
 const OF_HISTORY: OperationNames = {
   commits: HISTORY_COMMITS,

@@ -7,8 +7,8 @@
 
 import type { Client } from "@greenroom/matrix";
 import { OwnIdentityError, SecretStorageError } from "@greenroom/matrix/errors";
-import { BACKUP_SECRET } from "../../../src/crypto/backup/session_data.ts";
-import { encodeRecoveryKey } from "../../../src/crypto/secrets/recovery_key.ts";
+import { BACKUP_SECRET } from "../../../src/crypto/backup/backup.ts";
+import { encodeRecoveryKey } from "../../../src/crypto/secrets/secrets.ts";
 import type { Account } from "../world/account.ts";
 import type { Device } from "../world/device.ts";
 import { planFault } from "../world/trust_faults.ts";

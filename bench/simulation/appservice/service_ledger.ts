@@ -19,7 +19,10 @@ export interface Answer {
 export class ServiceLedger {
   /** By number of a message, when it was handed to a handler first. */
   readonly handedAt = new Map<number, number>();
-  /** By number of a message, when its transaction was committed as what the own user knows, with all before it. */
+  /**
+   * By number of a message, when its transaction was committed as what the
+   * own user knows, with all before it.
+   */
   readonly toldBy = new Map<number, number>();
   /** When the own user was last told something, and had that committed. */
   #toldAt = -Infinity;

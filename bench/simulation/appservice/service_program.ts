@@ -120,8 +120,8 @@ function noteFailure(
   const { users: [own], ledger } = service;
   const isOfGhost = answererOf(service, number) !== own;
   if ((error instanceof ForbiddenError && isOfGhost) || isOfDevice(error)) return;
-  const isCutOff = CUT_OFF.test(describe(error)) ||
-    UNKNOWN.test(describe(error)) && service.way.isUnknown; // else it was known again by then, and only a user was not
+  // Where the service is not unknown, it was known again by then, and only a user was not.
+  const isCutOff = CUT_OFF.test(describe(error)) || UNKNOWN.test(describe(error)) && service.way.isUnknown;
   if (isCutOff) return world.reach("service: a handler is cut off");
   ledger.fails(name, number);
   world.timeline.schedule(ENDING, "", () => {

@@ -205,7 +205,8 @@ export class ServiceWay {
     if (kind === "lost") throw new TypeError("the connection was lost");
     if (kind === "502") return new Response(null, { status: 502 });
     if (kind === "twice") {
-      this.#delay(this.#chance.below(2) * ms).then(() => this.#arrive(sent)).catch(() => {}); // nobody waits for it
+      // Nobody waits for it.
+      this.#delay(this.#chance.below(2) * ms).then(() => this.#arrive(sent)).catch(() => {});
     }
     const response = await this.#arrive(sent);
     if (kind === "lost after") throw new TypeError("the connection was lost");

@@ -15,9 +15,9 @@ import {
   type Registration,
 } from "@greenroom/matrix/appservice";
 import type { EventID, RoomID, UserID } from "@greenroom/matrix/types";
-import { encodeRecoveryKey } from "../../../src/crypto/secrets/recovery_key.ts";
+import { encodeRecoveryKey } from "../../../src/crypto/secrets/secrets.ts";
 import { describe } from "../../kill/answering.ts";
-import { ActorError } from "../../../src/actors/kernel/supervisor.ts";
+import { ActorError } from "../../../src/actors/kernel/mod.ts";
 import type { Chance } from "../core/chance.ts";
 import { Ambushes } from "../world/ambushes.ts";
 import { watchClosing } from "../world/closing.ts";

@@ -42,7 +42,9 @@ export class Disk {
     return disk;
   }
 
-  /** Notes what a process has written: only the one that has taken the disk writes, and who waits for it asks. */
+  /**
+   * Notes what a process has written: only the one that has taken the disk writes, and who waits for it asks.
+   */
   written(process: string, mutations: readonly StoreMutation[], violate: (what: string) => void): void {
     const taken = mutations.find(({ key }) => key.at(-1) === "owner");
     if (taken?.type === "set") this.#owner = (taken.value as { readonly owner: string }).owner;

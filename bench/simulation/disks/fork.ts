@@ -12,7 +12,10 @@ import type { Process } from "../world/process.ts";
 
 /** How long it may take until a process has committed what it was shown, in milliseconds. */
 const SOON = 60_000;
-/** How long a device that has taken its store for an old one believes no other hearsay of that, in milliseconds. */
+/**
+ * How long a device that has taken its store for an old one believes no
+ * other hearsay of that, in milliseconds.
+ */
 const DEAF = 3_600_000;
 /** How long what it had encrypted before may be on its way, in milliseconds. */
 const ON_ITS_WAY = 1_000;

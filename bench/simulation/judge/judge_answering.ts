@@ -57,7 +57,8 @@ function judgeBot(world: World, room: WorldRoom, bot: Device): void {
   }).filter(({ body, isEncrypted }, _, all) =>
     isEncrypted || !all.some((each) => each.isEncrypted && each.body === body) // see `judge_reading.ts`
   ).filter(({ eventId, body }, _, all) =>
-    !isForgotten(eventId) || !all.some((each) => each.body === body && !isForgotten(each.eventId)) // it was said again
+    // It was said again.
+    !isForgotten(eventId) || !all.some((each) => each.body === body && !isForgotten(each.eventId))
   );
   // A handler that failed has settled, unless the client could not go on: what it has to do is up to
   // the application.

@@ -11,8 +11,8 @@ import type { World } from "../world/world.ts";
 type ClaimedKeys = Record<string, Record<string, Record<string, { readonly fallback?: boolean }>>>;
 
 /**
- * How long a device may not notice that a stranger has claimed its keys, if the homeserver does not count them, or
- * has said too few once, in milliseconds: it asks every twenty minutes, with a sync.
+ * How long a device may not notice that a stranger has claimed its keys, if the homeserver does not count
+ * them, or has said too few once, in milliseconds: it asks every twenty minutes, with a sync.
  */
 const UNNOTICED = 25 * 60_000;
 

@@ -1,15 +1,16 @@
 /**
  * Bots of the kit have done each thing once: each command has its first answer, each conversation has
  * come to an end, each answer was taken for one question, each reminder was said, each text that grew
- * is whole, sessions have no gaps, and nothing is left of what is over.
+ * is whole, sessions have no gaps and agree, `bot.store` has what was set, and nothing is left of
+ * what is over.
  *
  * Over 300 lines because its judgements share what was said in a room.
  *
  * @module
  */
 
-import type { RoomID } from "@greenroom/matrix/types";
-import { orders, totals } from "../kit/kit_bot.ts";
+import type { EventID, RoomID } from "@greenroom/matrix/types";
+import { orders, own, totals } from "../kit/kit_bot.ts";
 import type { KitLedger } from "../kit/kit_ledger.ts";
 import {
   type CommandName,
@@ -20,6 +21,7 @@ import {
   readCommand,
   readCount,
   readQuestion,
+  SEVERAL,
   timeoutOf,
   YES,
 } from "../kit/kit_texts.ts";
@@ -28,6 +30,7 @@ import type { Device } from "../world/device.ts";
 import type { World, WorldRoom } from "../world/world.ts";
 import { hasOutlived } from "./judge_kit_leaving.ts";
 import { judgeRest } from "./judge_kit_rest.ts";
+import { judgeKitStore } from "./judge_kit_store.ts";
 import { Memberships } from "./memberships.ts";
 import { isOwed, type ShownMessage } from "./owed.ts";
 import { soon } from "./soon.ts";
@@ -40,6 +43,7 @@ export async function judgeKit(world: World): Promise<void> {
     await judgeRest(world, bot, kit);
     for (const room of world.rooms) await new RoomJudge(world, room, bot, kit).judge();
     await judgeOrders(world, bot, kit);
+    await judgeKitStore(world, bot, kit);
   }
 }
 
@@ -48,6 +52,13 @@ async function judgeOrders(world: World, bot: Device, kit: KitLedger): Promise<v
   for (const { userId } of world.accounts) {
     const { by = [] } = await soon(world, bot.bot?.session(orders, userId).read()) ?? {};
     judgeOnce(world, `${bot.name} in the orders of ${userId}`, by.map(String));
+    const ofRooms: number[] = [];
+    for (const { id } of world.rooms) {
+      ofRooms.push(...(await soon(world, bot.bot?.session(own, [id, userId]).read()))?.by ?? []);
+    }
+    if (`${ofRooms.toSorted()}` !== `${by.toSorted()}`) {
+      world.violate(`${bot.name} has as c.session of ${userId} ${ofRooms}, and as their orders ${by}`);
+    }
     for (const number of by) {
       if (!kit.taken.has(`what of ${number}`)) {
         world.violate(`${bot.name} has the order ${number}, of which it was told nothing`);
@@ -153,6 +164,7 @@ class RoomJudge {
     if (name === "order" || name === "survey") this.#judgeConversation(name, number);
     if (name === "tell") this.#judgeStream(number, first);
     if (name === "later") this.#judgeLater(number, first);
+    if (name === "several") this.#judgeSeveral(number, message.event_id);
     if (name === "remind" && this.#find(`reminded of ${number}`) === undefined) {
       if (!this.#hasFailed(`reminded of ${number}`) && !this.#kit.isSkewed) {
         this.#violate(`it did not remind of ${number}`);
@@ -166,6 +178,14 @@ class RoomJudge {
     const { now } = this.#world.timeline;
     if (isSaid || this.#kit.isSkewed || !this.#memberships.joined(this.#bot.userId, at, now)) return;
     this.#violate(`it did not say what was set by ${number}`);
+  }
+
+  /** What it has said without waiting came in that order, and all of it if it counts as handled. */
+  #judgeSeveral(number: number, eventId: EventID): void {
+    const all = SEVERAL.map((part) => `${part} of ${number}`);
+    const said = this.#said.map(({ text }) => text).filter((text) => all.includes(text));
+    const expected = this.#kit.hasSettled(eventId) ? all : all.filter((text) => said.includes(text));
+    if (said.join() !== expected.join()) this.#violate(`it was to say ${all}, and has said ${said}`);
   }
 
   #judgeConversation(name: "order" | "survey", number: number): void {
@@ -193,8 +213,8 @@ class RoomJudge {
   }
 
   /**
-   * Whether a conversation went on whose time was up: its process ended before that was committed, and an answer
-   * came before the next one had looked at what is due.
+   * Whether a conversation went on whose time was up: its process ended before that was committed,
+   * and an answer came before the next one had looked whose time is up.
    */
   #isTakenUp(number: number): boolean {
     const ended = this.#kit.ended.get(number);
@@ -209,7 +229,9 @@ class RoomJudge {
     return isLate;
   }
 
-  /** Whether the answer that ended a conversation was redacted before that was committed: then it waits anew. */
+  /**
+   * Whether the answer that ended a conversation was redacted before that was committed: then it waits anew.
+   */
   #isTakenBack(number: number): boolean {
     return ["many", "any"].some((question) => {
       const answer = this.#kit.taken.get(`${question} of ${number}`);

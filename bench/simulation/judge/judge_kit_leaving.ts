@@ -28,8 +28,9 @@ interface Asked {
 }
 
 /**
- * Whether a question got an answer, or timed out, when the bot had left the room since, and the process had handled
- * that which has put the question. Where another process had, nothing tells the one that puts it again.
+ * Whether a question got an answer, or timed out, when the bot had left the room since, and
+ * the process had handled that which has put the question. Where another process had,
+ * nothing tells the one that puts it again.
  */
 export function hasOutlived(
   world: World,

@@ -10,7 +10,9 @@ import type { Device } from "../world/device.ts";
 import type { World } from "../world/world.ts";
 import { Memberships } from "./memberships.ts";
 
-/** How long conversations and reminders may be pending, in milliseconds: a server that fails has them wait. */
+/**
+ * How long conversations and reminders may be pending, in milliseconds: a server that fails has them wait.
+ */
 const PATIENCE = 1_800_000;
 /** How soon the next event of a room ends what waits for it, in milliseconds. */
 const SOON = 120_000;
@@ -18,8 +20,8 @@ const SOON = 120_000;
 const KEPT = ["bot.conversations", "bot.waits", "bot.timers", "bot.later"];
 
 /**
- * Nothing is left of what is over. By a clock that was wrong, something may be due in days. A question that was
- * being put when a process ended waits for the next event of its room, or for the end of the membership.
+ * Nothing is left of what is over. By a clock that was wrong, something may be due in days. A question that
+ * was being put when a process ended waits for the next event of its room, or for the end of the membership.
  */
 export async function judgeRest(world: World, bot: Device, { isSkewed }: KitLedger): Promise<void> {
   const { name, userId, disk, shownJoined } = bot;

@@ -31,7 +31,8 @@ export function judgeReading(world: World): void {
     for (const [id, body] of device.readings) {
       // A server may show a message in an event of its own making, if it shows it once.
       const isShownOnce = id.startsWith(SERVERS_COPY) && timesRead(device, body) === 1;
-      if (isShownOnce || world.planted.has(id) || world.hearsay.has(id) || device.mistaken.has(id)) continue; // judged where it is read
+      // Judged where it is read.
+      if (isShownOnce || world.planted.has(id) || world.hearsay.has(id) || device.mistaken.has(id)) continue;
       if (!senders.has(id) || world.forged.has(id)) {
         world.violate(`${device.name} has read ${id}, which is forged: "${body}"`);
       } else if (senders.get(id) !== device.senders.get(id)) {

@@ -123,7 +123,9 @@ function judgeSessions(world: World, room: WorldRoom): void {
   }
 }
 
-/** Since when a device has the key of what it has read: who was not there then may have it by an invitation. */
+/**
+ * Since when a device has the key of what it has read: who was not there then may have it by an invitation.
+ */
 function keySince(
   world: World,
   memberships: Memberships,

@@ -108,7 +108,10 @@ function isOwed(
     keysAtOf(world, ledger, own) <= known;
 }
 
-/** Since when others may give keys to the device of a user: where users vouch for devices, since that is signed. */
+/**
+ * Since when others may give keys to the device of a user:
+ * where users vouch for devices, since that is signed.
+ */
 function keysAtOf({ isVouched }: World, { publishedAt, signedAt }: ServiceLedger, user: UserID): number {
   const since = publishedAt.get(user) ?? Infinity;
   return isVouched ? Math.max(since, signedAt.get(user) ?? Infinity) : since;

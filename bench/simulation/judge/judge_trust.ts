@@ -15,7 +15,9 @@ import { isOfNobody } from "./judge_inheritance.ts";
 import { Memberships } from "./memberships.ts";
 import { soon } from "./soon.ts";
 
-/** How long it may take until all is signed and backed up, in milliseconds: longer than waits after failures. */
+/**
+ * How long it may take until all is signed and backed up, in milliseconds: longer than waits after failures.
+ */
 const PATIENCE = 2 * 3_600_000;
 /** How many messages a device with an empty store reads, at most. */
 const MOST_READ = 12;
@@ -156,7 +158,9 @@ async function judgeBackup(world: World, account: Account, devices: readonly Dev
   if (left.length > 0) world.violate(`the backup of ${account.userId} does not have ${left.join(", ")}`);
 }
 
-/** Each device has a new key for the backup: who has nothing to put into it does not notice that it is gone. */
+/**
+ * Each device has a new key for the backup: who has nothing to put into it does not notice that it is gone.
+ */
 async function putNewKeys(world: World, devices: readonly Device[]): Promise<void> {
   const room = world.rooms.find(({ encryptedAt }) => encryptedAt < Infinity)?.id;
   if (room === undefined) return;
@@ -247,8 +251,8 @@ async function judgeRestored(world: World, account: Account, devices: readonly D
 }
 
 /**
- * The authors of what was said in rooms that a user has left, or not joined before a new device of it begins: that
- * follows nobody there.
+ * The authors of what was said in rooms that a user has left, or not joined before a new device of it begins:
+ * that follows nobody there.
  */
 function unfollowed(
   world: World,

@@ -8,20 +8,24 @@ import type { World } from "../world/world.ts";
 
 /** How long all may take to come to rest, in milliseconds: longer than what is held back longest. */
 const PATIENCE = 4 * 3_600_000;
-/** How long there must have been nothing new, in milliseconds; and where first syncs take longer than that. */
+/**
+ * How long there must have been nothing new, in milliseconds; and where first syncs take longer than that.
+ */
 const [QUIET, SLOWLY_QUIET] = [90_000, 300_000];
 
 /** How long after a failure devices may wait before they try again, by a clock that goes an hour wrong. */
 const HEALING = 7_300_000;
 
-/** How often all talk before they have to read everything: only a second key shows that there is no channel. */
+/**
+ * How often all talk before they have to read everything: only a second key shows that there is no channel.
+ */
 const ROUNDS = 3;
 /** A homeserver that was set back has forgotten such a key: that is until the session after that begins. */
 const ROUNDS_AFTER_SETBACK = 5;
 
 /**
- * How long after each: it has keys of before, and hands them out a second time. Who was given one tries the next
- * an hour later.
+ * How long after each: it has keys of before, and hands them out a second time.
+ * Who was given one tries the next an hour later.
  */
 const BETWEEN = 3_700_000;
 

@@ -10,10 +10,12 @@
 import { type Client, type HandlerContext, MatrixError } from "@greenroom/matrix";
 import {
   Bot,
+  type BotStoreKey,
   type Context,
   ConversationEndedError,
   ConversationError,
   defineSession,
+  type WithSession,
 } from "@greenroom/matrix/bot";
 import type { RoomID, RoomMessageContent, SendOptions } from "@greenroom/matrix/types";
 import { isCutOff } from "../../../src/bot/run/mod.ts";
@@ -23,13 +25,22 @@ import type { Chance } from "../core/chance.ts";
 import type { Device } from "../world/device.ts";
 import type { Process } from "../world/process.ts";
 import type { Surroundings } from "../world/surroundings.ts";
-import { isOpenToAll, numberOf, readAnswer, timeoutOf } from "./kit_texts.ts";
+import { isOpenToAll, numberOf, readAnswer, SEVERAL, timeoutOf } from "./kit_texts.ts";
 import { isTakenBack } from "./taken_back.ts";
 
 /** What was counted in a room, in order. */
 export const totals = defineSession({ name: "totals", per: "room", initial: () => ({ by: [] as string[] }) });
 /** The orders of a user, in order. */
 export const orders = defineSession({ name: "orders", per: "user", initial: () => ({ by: [] as number[] }) });
+
+/** What the bot's functions have as `c.session`: the orders of a user in a room. */
+const session = { name: "own", per: "member", initial: () => ({ by: [] as number[] }) } as const;
+/** The same, for those who judge. */
+export const own = defineSession(session);
+type Taught = Context & WithSession<{ by: number[] }>;
+
+/** The key in `bot.store` of what functions have counted in a room, in order. */
+export const countedKey = (room: string): BotStoreKey => ["counted", room];
 
 /** How soon a reminder is due, in milliseconds. */
 const [REMINDER, LATER_REMINDER] = [3_000, 4_000];
@@ -65,7 +76,8 @@ export function kitBot(client: Client, place: KitPlace): KitBot {
   countWork(client, place);
   watchSends(client, place);
   let settings: Parameters<Client["start"]>[0] = {};
-  const bot = new Bot({
+  const bot = new Bot<Taught>({
+    session,
     appservice: {
       botClient: client,
       fetch: (request) => client.fetch(request), // who reads it says that no process stays
@@ -94,7 +106,7 @@ export function kitBot(client: Client, place: KitPlace): KitBot {
       return typeof value === "function" ? value.bind(target) : value;
     },
   });
-  return { bot, client: acting };
+  return { bot: bot as unknown as Bot, client: acting }; // the world looks at it from outside of functions
 }
 
 /** Has a process know how many functions of the kit are at work. */
@@ -143,7 +155,7 @@ function watchSends(client: Client, { device, world }: KitPlace): void {
 }
 
 /** Adds the functions. */
-function teachKit(bot: Bot, { device, process, world, pace }: KitPlace): void {
+function teachKit(bot: Bot<Taught>, { device, process, world, pace }: KitPlace): void {
   const { kit } = device;
   if (kit === undefined) return;
   const { clock } = process;
@@ -173,6 +185,15 @@ function teachKit(bot: Bot, { device, process, world, pace }: KitPlace): void {
     work.catch((error) => {
       if (!isCutOff(error)) kit.failed.set(what, describe(error));
     });
+  };
+
+  /** Counts in the session of the room, and in `bot.store`; returns how much was counted. */
+  const count = async (c: Context, entry: string): Promise<number> => {
+    const total = await c.getSession(totals);
+    total.by.push(entry);
+    const key = countedKey(c.roomId);
+    await bot.store.set(key, [...await bot.store.get<string[]>(key) ?? [], entry]);
+    return total.by.length;
   };
 
   /** Asks; other texts are told so. */
@@ -216,18 +237,18 @@ function teachKit(bot: Bot, { device, process, world, pace }: KitPlace): void {
     return attempt(`order of ${number}`, () =>
       converse(c, number, async () => {
         await ask(c, number, "what");
-        const mine = await c.session(orders);
+        const mine = await c.getSession(orders);
         mine.by.push(number);
+        c.session.by.push(number);
         const token = await c.step(() => pace.below(1_000_000));
         await ask(c, number, "many");
         const isSure = number % 2 === 0 || await c.confirm(`sure of ${number}`, {
           timeout: timeoutOf(number),
           clearReactions: true,
         });
-        const total = await c.session(totals);
-        total.by.push(`ordered of ${number}`);
+        const place = await count(c, `ordered of ${number}`);
         if (number % 5 === 1) await clock.delay(pace.below(4_000));
-        await c.reply(`ordered of ${number} ${isSure} with ${token} as ${total.by.length}`);
+        await c.reply(`ordered of ${number} ${isSure} with ${token} as ${place}`);
         await c.remind({ in: REMINDER + (number % 4) * LATER_REMINDER }, `remind of ${number}`);
         world.reach("kit: a conversation came to its end");
       }));
@@ -267,6 +288,13 @@ function teachKit(bot: Bot, { device, process, world, pace }: KitPlace): void {
       await c.reply(`set of ${number}`);
     });
   });
+  bot.command("several [text...]", (c) => {
+    const number = numberOf(c.text);
+    for (const [index, part] of SEVERAL.entries()) {
+      const format = index % 2 === 0 ? "html" : "plain"; // which takes less time
+      forget(`several of ${number}`, c.send(`${part} of ${number}`, { format }));
+    }
+  });
   bot.reminder("told", (c) => {
     const { number, due } = c.data as { readonly number: number; readonly due: number };
     const now = clock.now();
@@ -301,10 +329,9 @@ function teachKit(bot: Bot, { device, process, world, pace }: KitPlace): void {
     } else if (/^peer \S+ \d+$/.test(c.text)) {
       const number = numberOf(c.text);
       await attempt(`reply to ${number}`, async () => {
-        const total = await c.session(totals);
-        total.by.push(`reply to ${number}`);
+        const place = await count(c, `reply to ${number}`);
         if (number % 4 === 0) await clock.delay(pace.below(3_000));
-        const said = c.reply(`reply ${total.by.length} to ${number}`);
+        const said = c.reply(`reply ${place} to ${number}`);
         if (number % 6 === 1) forget(`reply to ${number}`, said);
         else await said;
       });

@@ -47,6 +47,17 @@ export interface OutsideChange {
   isMade: boolean;
 }
 
+/** A value that was set in `bot.store` from outside of handlers, by a key of its own. */
+export interface OutsideValue {
+  readonly key: readonly [string, number];
+  /** Whether the bot has said that it is set. */
+  isSet: boolean;
+  /** Whether it is to be deleted. */
+  isGoing: boolean;
+  /** Whether the bot has said that it is deleted. */
+  isGone: boolean;
+}
+
 /** The ledger of a device. */
 export class KitLedger {
   /** By command and question, the number of the answer that was taken. */
@@ -60,13 +71,16 @@ export class KitLedger {
   /** By what failed with another reason than that the client ended, why. */
   readonly failed = new Map<string, string>();
   readonly outside: OutsideChange[] = [];
+  readonly outsideValues: OutsideValue[] = [];
   /** Where the bot says what comes again and again. */
   room: RoomID | undefined;
   /** When the schedule was due, each time that it was called. */
   readonly ticks: number[] = [];
   /** Whether its clock has ever been wrong. */
   isSkewed = false;
-  /** The commands of conversations in which another answer was taken in place of one that can't come again. */
+  /**
+   * The commands of conversations in which another answer was taken in place of one that can't come again.
+   */
   readonly resumed = new Set<number>();
   /** By name of the deliveries that were committed as handled, when. */
   readonly settled = new Map<string, number>();
@@ -75,7 +89,9 @@ export class KitLedger {
   /** By command and question, since when the process had asked what is new that took the answer. */
   readonly takenSince = new Map<string, number>();
 
-  /** Whether it was committed that the bot has handled an event: other handlers have nothing to do with it. */
+  /**
+   * Whether it was committed that the bot has handled an event: other handlers have nothing to do with it.
+   */
   hasSettled(eventId: EventID): boolean {
     return this.settledAt(eventId) !== undefined;
   }

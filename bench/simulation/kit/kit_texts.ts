@@ -12,7 +12,11 @@ export const COMMANDS = {
   tell: "told",
   remind: "noted",
   later: "set",
+  several: "first",
 } as const;
+
+/** What a bot says at once, in that order. */
+export const SEVERAL = [COMMANDS.several, "second", "third", "fourth"] as const;
 
 /** A command's name. */
 export type CommandName = keyof typeof COMMANDS;

@@ -18,13 +18,15 @@ const NAMES = ["", "x", "__proto__", "constructor", "@:", "@alice:example.org", 
 const TO_DEVICE = KINDS.filter(({ name }) => name.startsWith("to-device "));
 const ACCOUNT_DATA = KINDS.filter(({ name }) => name.startsWith("account data "));
 const DEVICE_LISTS = KINDS.filter(({ name }) => name === "device lists");
-/** What may come twice without being another message to the application, or another step of a verification. */
+/**
+ * What may come twice without being another message to the application, or another step of a verification.
+ */
 const COPIED = /^m\.(?:room\.encrypted|room_key_request|room_key\.withheld|secret\.request)$/;
 
 /**
  * Puts beside what it passes on the same with one field changed, or something made up of which one field is
- * changed: messages to a device, account data, device lists, devices and one-time keys that nobody asked about,
- * signatures, sessions in backups. What is true stays as it is, and comes first.
+ * changed: messages to a device, account data, device lists, devices and one-time keys that nobody asked
+ * about, signatures, sessions in backups. What is true stays as it is, and comes first.
  */
 export class HostileFields implements Layer {
   readonly #place: QuirkPlace;

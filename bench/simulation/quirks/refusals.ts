@@ -44,7 +44,9 @@ export class InvitationsWait implements Layer {
   }
 }
 
-/** How often the server does not know the token any more that a process begins with, and how often in a world. */
+/**
+ * How often the server does not know the token any more that a process begins with, and how often in a world.
+ */
 const [REFUSED, MOST_REFUSED] = [0.3, 3];
 
 /** Does not know the tokens of syncs any more that it gave before, until it has given them again. */
@@ -104,7 +106,10 @@ export class TokensRefused implements Layer {
   }
 }
 
-/** From what absence on a sync is slow, how long it takes at least, and how much more at most, in milliseconds. */
+/**
+ * From what absence on a sync is slow, how long it takes at least,
+ * and how much more at most, in milliseconds.
+ */
 const [ABSENCE, SLOW, MORE] = [600_000, 31_000, 100_000];
 
 /** Takes its time for a first sync, and for one after a long absence, as servers do for large accounts. */

@@ -75,8 +75,8 @@ export class ShownAgain implements Layer {
   }
 
   /**
-   * The latest that was shown before a token was given, as it is now; of state that Greenroom goes by only what is
-   * in force: a server may mean that it is again.
+   * The latest that was shown before a token was given, as it is now;
+   * of state that Greenroom goes by only what is in force: a server may mean that it is again.
    */
   #before(
     room: string,
@@ -160,8 +160,8 @@ const TELLING = [
 ];
 
 /**
- * Answers a sync as the same one was answered within the last two minutes, as Synapse does. In half of the worlds
- * any sync from the same token is the same, as by a worker that is behind.
+ * Answers a sync as the same one was answered within the last two minutes, as Synapse does.
+ * In half of the worlds any sync from the same token is the same, as by a worker that is behind.
  */
 export class CachedAnswers implements Layer {
   readonly #place: QuirkPlace;

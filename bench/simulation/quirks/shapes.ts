@@ -63,7 +63,9 @@ export class LimitedWithoutNeed implements Layer {
   }
 }
 
-/** Shows timelines without events: of rooms where nothing was said, and of others with all of it in the gap. */
+/**
+ * Shows timelines without events: of rooms where nothing was said, and of others with all of it in the gap.
+ */
 export class EmptyTimelines implements Layer {
   readonly #place: QuirkPlace;
   /** By device, the rooms that it was shown as joined. */

@@ -68,7 +68,8 @@ export class ReaderDevice {
       events.push(...page.chunk.filter(({ type }) => type === "m.room.encrypted"));
       from = page.end === undefined ? "" : `&from=${encodeURIComponent(page.end)}`;
     } while (from !== "");
-    return events.filter((event) => Object.keys((event as { content: object }).content).length > 0); // not redacted
+    // Not redacted.
+    return events.filter((event) => Object.keys((event as { content: object }).content).length > 0);
   }
 
   async #toDevice(): Promise<unknown[]> {

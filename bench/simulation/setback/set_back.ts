@@ -9,7 +9,9 @@ import type { Device } from "../world/device.ts";
 import type { World } from "../world/world.ts";
 import { Setback } from "./setback.ts";
 
-/** How long the server is away before and after, in milliseconds: what it has answered has arrived by then. */
+/**
+ * How long the server is away before and after, in milliseconds: what it has answered has arrived by then.
+ */
 const AWAY = 1_000;
 
 /** Whether the homeserver may be set back to a moment. */

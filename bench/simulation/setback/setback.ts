@@ -60,7 +60,9 @@ export class Setback {
   readonly #unbacked = new Set<string>();
   /** By device, the sessions whose keys may have been deleted before it was told. */
   readonly #keys = new Map<string, Set<string>>();
-  /** By device that has sent something and by that which was told where the server is, when it was sent first. */
+  /**
+   * By device that has sent something and by that which was told where the server is, when it was sent first.
+   */
   readonly #heard = new Map<string, number>();
 
   /** @param options.reach Counts what was excused, by its reason. */

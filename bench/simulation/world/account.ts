@@ -76,8 +76,8 @@ export class Account {
   /** A version of the backup that somebody else has made; undefined: nobody has. */
   planted: string | undefined;
   /**
-   * Whether its backup was gone for a time, of which nothing told its clients: those that were in use notice with the
-   * next key that they put into it, and a start makes a new one, or uses it.
+   * Whether its backup was gone for a time, of which nothing told its clients: those that were in use notice
+   * with the next key that they put into it, and a start makes a new one, or uses it.
    */
   isBackupDeleted = false;
   /** The version of the backup that a server which was set back has forgotten, if it had one. */

@@ -1,5 +1,6 @@
 /**
- * What lies in wait for operations, in any process of a world: for one of a name, or for whatever is seldom done.
+ * What lies in wait for operations, in any process of a world:
+ * for one of a name, or for whatever is seldom done.
  *
  * @module
  */

@@ -5,6 +5,7 @@
  */
 
 import { type Client, defineSession, encryptionOf, eventType } from "@greenroom/matrix";
+import { MatrixRequestError } from "@greenroom/matrix/errors";
 import type { MessageEvent, RoomID } from "@greenroom/matrix/types";
 import { answerMessages, describe } from "../../kill/answering.ts";
 import type { LedgerEntry } from "../../kill/ledger.ts";
@@ -35,13 +36,15 @@ interface Place {
   readonly isFirst: boolean;
   /** Decides which of its handlers are slow. */
   readonly pace: Chance;
+  /** By which sync it reads. */
+  readonly sync: "classic" | "sliding";
 }
 
 /** What must not come in clear: it could be forged. */
 const SECRET_TYPES = ["m.room_key", "m.forwarded_room_key", "m.secret.send"];
 
 /** Gives a client the handlers of an application. */
-export function teach(client: Client, { device, process, world, isFirst, pace }: Place): void {
+export function teach(client: Client, { device, process, world, isFirst, pace, sync }: Place): void {
   countHandlers(client, process);
   const takeTime = async (): Promise<void> => {
     if (pace.below(isFirst ? SLOW_AT_FIRST : SLOW) === 0) await process.clock.delay(pace.below(LONGEST));
@@ -93,7 +96,12 @@ export function teach(client: Client, { device, process, world, isFirst, pace }:
   for (const type of device.account.encrypts ? SECRET_TYPES : []) {
     client.on(eventType(type, "to_device"), () => world.violate(`${device.name} was handed ${type}`));
   }
-  client.on(eventType(MEMO, "to_device"), ({ content: { number } }) => {
+  client.on("SYNC_ERRORED", ({ error }) => {
+    if (!(error instanceof MatrixRequestError && error.errcode === "M_UNKNOWN_POS")) return;
+    world.violate(`${device.name} begins no other connection when the homeserver has forgotten one`);
+  });
+  client.on(eventType(MEMO, "to_device"), async ({ content: { number } }) => {
+    if (sync === "sliding") await takeTime(); // by the classic sync it would not come again
     world.note(`${device.name} has memo ${number}`);
     device.memos.add(Number(number));
   });

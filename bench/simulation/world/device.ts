@@ -11,7 +11,7 @@ import { IdentityChangedError } from "@greenroom/matrix/errors";
 import type { DeviceID, EventID, RoomID, UserID } from "@greenroom/matrix/types";
 import { describe } from "../../kill/answering.ts";
 import type { LedgerEntry } from "../../kill/ledger.ts";
-import { ActorError } from "../../../src/actors/kernel/supervisor.ts";
+import { ActorError } from "../../../src/actors/kernel/mod.ts";
 import { type Account, type Login, tokensOf } from "./account.ts";
 import { teach } from "./application.ts";
 import type { Disk } from "../disks/disk.ts";
@@ -69,7 +69,7 @@ export class Device {
   readonly knownAt = new Map<string, number>();
   /** By device of others, when this one knew it first. */
   readonly metAt = new Map<DeviceID, number>();
-  /** Copies of what others have said that it took for what their sender says, since nothing showed whose they are. */
+  /** Copies of others' words that it took for their sender's, since nothing showed whose they are. */
   readonly mistaken = new Set<string>();
   /** By device that is gone, when this one knew that. */
   readonly goneBy = new Map<DeviceID, number>();
@@ -105,7 +105,7 @@ export class Device {
   wrongAt = -Infinity;
   /** Whether it has found its user's identity shown again that another one had replaced. */
   hasDoubts = false;
-  /** Whether a verification ended in which only the other may have come to its end: it believes no own device yet. */
+  /** Whether a verification ended that only the other may have completed: it believes no own device yet. */
   isUnsure = false;
   /** Whether it is to be started again when its process ends by itself. */
   isWanted = false;
@@ -251,6 +251,8 @@ export class Device {
       },
     });
     this.#runs.push(process);
+    const slidesNow = slides === "all" || (slides === "some" && chance.branch(`sync of ${name}`).odds(0.5));
+    const sync = slidesNow ? "sliding" : "classic";
     for (const fault of isExtra ? [] : this.due.splice(0)) process.plan(fault);
     if (!isExtra) [this.answeredAt, this.hasTaken] = [0, false];
     note(`${name} begins`);
@@ -269,9 +271,7 @@ export class Device {
         ...this.#world.dehydrates && recoveryKey !== undefined ? { dehydratedDevice: true } : {},
       },
       lease: { duration: LEASE, owner: name, held },
-      sync: slides === "all" || (slides === "some" && chance.branch(`sync of ${name}`).odds(0.5))
-        ? "sliding"
-        : "classic",
+      sync,
       wake: WAKE,
       clock: process.clock,
       log: loggerOf(name, (line) => {
@@ -300,7 +300,7 @@ export class Device {
     });
     this.#watch(client);
     const [isFirst, pace] = [this.#runs.length === 1, chance.branch(`pace of ${name}`)];
-    teach(client, { device: this, process, world: this.#world, isFirst, pace });
+    teach(client, { device: this, process, world: this.#world, isFirst, pace, sync });
     const place = { device: this, process, world: this.#world, pace: chance.branch(`kit of ${name}`) };
     const { bot, client: acting } = this.kit === undefined
       ? { bot: undefined, client }

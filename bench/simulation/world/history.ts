@@ -25,7 +25,9 @@ export interface SharedHistory {
   readonly ignoredBy: Set<Device>;
   /** When the call had ended, or its process; infinity: it has not. */
   endedAt: number;
-  /** What became of it; ended: the client had, by itself; undefined: its process ended before that was known. */
+  /**
+   * What became of it; ended: the client had, by itself; undefined: its process ended before that was known.
+   */
   outcome: "shared" | "failed" | "ended" | undefined;
 }
 

@@ -1,6 +1,6 @@
 /**
- * A device without Greenroom, of a user who is in no room, or of a member: it writes to devices what no honest
- * client does.
+ * A device without Greenroom, of a user who is in no room, or of a member:
+ * it writes to devices what no honest client does.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import { concat } from "@std/bytes/concat";
 import { createPrivateKey, sign } from "node:crypto";
 import type { TestUser } from "@greenroom/matrix/testing";
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
-import { newDeviceKeys } from "../../../src/crypto/account/key_upload.ts";
+import { newDeviceKeys } from "../../../src/crypto/account/account.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
 import { signableJson, withSignature } from "../../../src/crypto/encoding/encoding.ts";
 import type { Ask } from "./account.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { encodeRecoveryKey } from "../../../src/crypto/secrets/recovery_key.ts";
+import { encodeRecoveryKey } from "../../../src/crypto/secrets/secrets.ts";
 import type { ServicePlan } from "../appservice/world_service.ts";
 import { Chance } from "../core/chance.ts";
 import type { QuirkName } from "../quirks/quirks.ts";

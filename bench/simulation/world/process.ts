@@ -54,7 +54,10 @@ const STORING: ReadonlySet<string> = new Set(["read", "commit"]);
 const SLOW_STORE = 3;
 /** How long that takes at most, one way, in milliseconds; of so many, one takes twenty times as long. */
 const [STORE_TIME, BUSY_STORE] = [4, 32];
-/** How long a request is on its way at most, one way, in milliseconds; of so many, one takes ten times as long. */
+/**
+ * How long a request is on its way at most, one way, in milliseconds;
+ * of so many, one takes ten times as long.
+ */
 const [NETWORK_TIME, SLOW_NETWORK] = [30, 16];
 
 /** How many requests a process may make within a minute: in 300 worlds none made more than 131. */
@@ -229,7 +232,8 @@ export class Process {
     }
     if (operation === "commit") this.hasLostCommit = true;
     const failure = () => {
-      const Failure = operation === "commit" ? StoreError : TypeError; // as stores say it, and as `fetch` does
+      // As stores say it, and as `fetch` does.
+      const Failure = operation === "commit" ? StoreError : TypeError;
       return new Failure(`the answer to a ${operation} got lost`);
     };
     return carryOut(async () => {

@@ -50,7 +50,9 @@ const SECRET = /\/account_data\/(m\.cross_signing\.\w+|m\.secret_storage\.defaul
 export class StoredSecrets {
   /** By name, who has stored it, and how often it was stored. */
   readonly #stored = new Map<string, { readonly by: Device; readonly count: number }>();
-  /** By device and name, how often it had been stored when the device looked, since it has stored it itself. */
+  /**
+   * By device and name, how often it had been stored when the device looked, since it has stored it itself.
+   */
   readonly #found = new Map<Device, Map<string, number>>();
 
   /** Notes what a device has stored, or found; a request without a body has asked. */
@@ -66,7 +68,10 @@ export class StoredSecrets {
     }
   }
 
-  /** Whether another device has stored something since a device has looked, which it did when it had stored its own. */
+  /**
+   * Whether another device has stored something since a device has looked,
+   * which it did when it had stored its own.
+   */
   hasChangedFor(device: Device): boolean {
     const found = this.#found.get(device);
     return this.#stored.entries().some(([name, { by, count }]) =>

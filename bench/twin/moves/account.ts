@@ -30,7 +30,12 @@ export function register(world: World, name: string): Move {
       void world.people.push({
         name,
         id: `@${name}-{{run}}:localhost`,
-        logins: [{ token: `{{${id}.access_token}}`, device: `${name.toUpperCase()}1`, batches: [] }],
+        logins: [{
+          token: `{{${id}.access_token}}`,
+          device: `${name.toUpperCase()}1`,
+          batches: [],
+          positions: [],
+        }],
         filters: [],
         backups: [],
       }),
@@ -51,7 +56,7 @@ function login(world: World): Move {
       initial_device_display_name: world.maybe(50, () => "A device"),
     },
     done(id) {
-      person.logins.push({ token: `{{${id}.access_token}}`, device, batches: [] });
+      person.logins.push({ token: `{{${id}.access_token}}`, device, batches: [], positions: [] });
     },
   };
 }

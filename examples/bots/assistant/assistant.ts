@@ -24,7 +24,7 @@ export function assistant(bot: Bot, model: Model): void {
     const isOngoing = (await bot.session(talks, root).read()) !== undefined;
     if (!isOngoing && !await isAddressed(c)) return;
 
-    const talk = await c.session(talks, root);
+    const talk = await c.getSession(talks, root);
     talk.messages.push({ role: "user", content: c.text });
     const asked = [SYSTEM, ...talk.messages.slice(-REMEMBERED)];
     let text = "";

@@ -43,11 +43,11 @@ export function bridge(appservice: Appservice, connect: () => Promise<Connection
   }, async (c) => {
     const { channel } = c.args;
     if (!CHANNEL.test(channel)) return await c.reply("That is no name of a channel.");
-    const here = await c.session(ROOMS);
+    const here = await c.getSession(ROOMS);
     if (here.channel !== "") {
       return await c.reply(`This room is bridged to ${here.channel}; !unbridge it first.`);
     }
-    const there = await c.session(CHANNELS, channel);
+    const there = await c.getSession(CHANNELS, channel);
     if (there.room !== "") return await c.reply(`Another room is bridged to ${channel}.`);
     [here.channel, there.room] = [channel, c.roomId];
     return await c.reply(`This room is bridged to ${channel} now.`);

@@ -62,7 +62,7 @@ async function add(bot: Bot, c: CommandContext, { what, allow, load }: {
     const { etag, lastModified } = loaded;
     const seen = items.map(({ id }) => id);
     const since = c.client.api.clock.now();
-    const session = await c.session(FEEDS, [c.roomId, await hash(href)]);
+    const session = await c.getSession(FEEDS, [c.roomId, await hash(href)]);
     Object.assign(session, { url: href, title, since, etag, lastModified, seen });
     await c.reply(`This room follows ${title} now.`, { format: "plain" });
     const [latest] = items; // the others are no news

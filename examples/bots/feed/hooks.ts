@@ -32,7 +32,7 @@ export function hooks(bot: Bot, outbox: Outbox, address: string) {
     access: "admins",
   }, async (c) => {
     const id = await idOf(c.roomId);
-    const isThere = (await c.session(HOOKS, id)).room !== "";
+    const isThere = (await c.getSession(HOOKS, id)).room !== "";
     const { action = "" } = c.args;
     if (action === "off") {
       await c.endSession(HOOKS, id);
@@ -43,7 +43,7 @@ export function hooks(bot: Bot, outbox: Outbox, address: string) {
     }
     // If a crash makes this run again, there is another secret, and the last one said is the right one.
     const secret = base64Url(crypto.getRandomValues(new Uint8Array(32)));
-    Object.assign(await c.session(HOOKS, id), { room: c.roomId, digest: await digestOf(secret) });
+    Object.assign(await c.getSession(HOOKS, id), { room: c.roomId, digest: await digestOf(secret) });
     return await c.reply(
       `Post text, or JSON like \`{"text": "**Markdown**"}\`, to\n\n\`${address}/hooks/${id}${secret}\`\n\n` +
         "Who reads this can post here.",

@@ -33,22 +33,23 @@ export function quiz(bot: Bot, questions = QUESTIONS): void {
   });
 
   bot.command("quiz", { description: "Asks the next question" }, async (c) => {
-    const round = await c.session(rounds);
+    const round = await c.getSession(rounds);
     if (round.poll !== undefined) return await c.reply("A question is open; !solve it first.");
     const asked = questions[round.next++ % questions.length];
     if (asked === undefined) return await c.reply("There are no questions.");
     const shuffled = await c.step(() => asked.answers.toSorted(() => Math.random() - 0.5));
     round.right = asked.answers[0] ?? "";
-    round.poll = await c.sendPoll(asked.question, shuffled, { undisclosed: true });
-    return round.poll;
+    const poll = await c.sendPoll(asked.question, shuffled, { undisclosed: true });
+    round.poll = poll.eventId;
+    return poll;
   });
 
   bot.command("solve", { description: "Ends the question, and gives points" }, async (c) => {
-    const round = await c.session(rounds);
+    const round = await c.getSession(rounds);
     if (round.poll === undefined) return await c.reply("No question is open.");
     const { answers } = await c.endPoll(round.poll);
     const winners = answers.find(({ text }) => text === round.right)?.voters ?? [];
-    const { points } = await c.session(scores);
+    const { points } = await c.getSession(scores);
     for (const user of winners) points[user] = (points[user] ?? 0) + 1;
     round.poll = undefined;
     const names = winners.length === 0 ? "nobody" : winners.join(", ");
@@ -56,7 +57,7 @@ export function quiz(bot: Bot, questions = QUESTIONS): void {
   });
 
   bot.command("points", { description: "Shows the points" }, async (c) => {
-    const { points } = await c.session(scores);
+    const { points } = await c.getSession(scores);
     const lines = Object.entries(points).toSorted(([, one], [, other]) => other - one)
       .map(([user, count]) => `${count} ${user}`);
     await c.reply(lines.join("\n") || "Nobody has points yet.", { format: "plain" });

@@ -16,7 +16,7 @@ import { EncryptionError } from "../../errors/encryption_error.ts";
 import { permanent } from "../../errors/matrix_error.ts";
 import { InternalEventType } from "../../types/events/event_type.ts";
 import type { EventID, RoomID } from "../../types/ids.ts";
-import type { DispatcherHandlers } from "../dispatcher/dispatcher.ts";
+import type { Deliverer, DispatcherHandlers } from "../dispatcher/dispatcher.ts";
 import type { Actor, ActorRef } from "../kernel/mod.ts";
 import type { OpenStore, StateStore, StoreHandlers } from "../store/mod.ts";
 import type { CryptoHandlers } from "./crypto_actor.ts";
@@ -49,6 +49,8 @@ export interface EncryptedClient {
   readonly stateStore: StateStore;
   /** Delivers events whose key came late. */
   readonly dispatcher: ActorRef<DispatcherHandlers>;
+  /** Calls handlers with requests of verifications, which are no plain data. */
+  readonly deliverer: Pick<Deliverer, "internal">;
   /** Whether the store outlives the process. */
   readonly isDurable: boolean;
   /** Whether the access token was given, and outlives the process. */

@@ -15,19 +15,22 @@ import type {
 } from "../../crypto/engine/engine.ts";
 import type { CryptoPolicy, EngineAccount } from "../../crypto/context/context.ts";
 import type { Vault } from "../../crypto/records/mod.ts";
+import type { Encrypted, EncryptInput } from "../../crypto/sharing/mod.ts";
 import { EncryptionError } from "../../errors/encryption_error.ts";
 import type { Logger } from "../../base/log.ts";
-import { type Actor, type ActorRef, spawn } from "../kernel/mod.ts";
+import { type Actor, type ActorRef, type Later, later, spawn } from "../kernel/mod.ts";
 import type { StoreHandlers } from "../store/mod.ts";
 
-type Steps = Omit<Engine, "identity" | "steps" | "close"> & EngineSteps;
+type Steps = Omit<Engine, "identity" | "steps" | "encrypt" | "close"> & EngineSteps;
 
 /**
  * What the Crypto actor can be asked: each step of the engine, under its name. What a step has
  * changed is durable when the reply comes; of `receiveSync` it is with the commit of the sync
  * token. A commit that fails is fatal.
  */
-export type CryptoHandlers = { readonly [Step in keyof Steps]: Steps[Step] } & Pick<EngineHandlers, "open">;
+export type CryptoHandlers =
+  & { readonly [Step in keyof Steps]: Steps[Step] }
+  & Pick<EngineHandlers, "open" | "encrypt">;
 
 /** All steps, and where the engine has them: it is not loaded yet when the actor starts. */
 const STEPS: { readonly [Step in keyof Steps]: Step extends keyof EngineSteps ? "steps" : "core" } = {
@@ -41,7 +44,6 @@ const STEPS: { readonly [Step in keyof Steps]: Step extends keyof EngineSteps ? 
   prepare: "core",
   describeRoom: "core",
   memberChanged: "core",
-  encrypt: "core",
   roomEventSent: "core",
   noteSent: "core",
   settle: "core",
@@ -136,12 +138,9 @@ class EngineHandlers implements AsyncDisposable {
     for (const [step, part] of Object.entries(STEPS)) {
       Object.defineProperty(this.prototype, step, {
         value(this: EngineHandlers, body: unknown): unknown {
-          const engine = this.#opened;
-          if (engine === undefined) {
-            throw new EncryptionError("Cannot use encryption: it has not been opened for a device yet");
-          }
-          const from: unknown = part === "core" ? engine : engine.steps;
-          return (from as Readonly<Record<string, (body: unknown) => unknown>>)[step]?.(body); // steps are methods
+          const from: unknown = part === "core" ? this.#engine : this.#engine.steps;
+          // Steps are methods.
+          return (from as Readonly<Record<string, (body: unknown) => unknown>>)[step]?.(body);
         },
       });
     }
@@ -155,6 +154,16 @@ class EngineHandlers implements AsyncDisposable {
       this.#opened = await Engine.open({ account, vault: storeVault(store), ...options });
     }
     return this.#opened.identity();
+  }
+
+  /** Encrypts an event. Other messages are handled while it becomes durable. */
+  async encrypt(input: EncryptInput): Promise<Later<Encrypted | undefined>> {
+    return later((await this.#engine.encrypt(input)).reply);
+  }
+
+  get #engine(): Engine {
+    if (this.#opened !== undefined) return this.#opened;
+    throw new EncryptionError("Cannot use encryption: it has not been opened for a device yet");
   }
 
   /** Closes the engine. */

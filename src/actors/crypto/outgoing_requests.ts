@@ -74,7 +74,8 @@ export class OutgoingRequests {
   /**
    * @param actor Has the requests.
    * @param send Makes a request.
-   * @param deliver Receives what an answer has led to. Must not wait for handlers, which may wait for a request.
+   * @param deliver Receives what an answer has led to.
+   *   Must not wait for handlers, which may wait for a request.
    * @param log Gets failures.
    */
   constructor(

@@ -92,7 +92,7 @@ export class PendingTasks {
 
   /** Resolves when every handler of a batch, and of those before, has ended. */
   async upTo(last: number): Promise<void> {
-    await Promise.all([...this.#batches].filter(([number]) => number <= last).map(([, done]) => done));
+    for (const [number, done] of [...this.#batches]) if (number <= last) await done;
   }
 
   /** Resolves when no more than so many handlers are at work. */

@@ -21,7 +21,7 @@ import type { InternalEvents } from "../../types/events/internal_event.ts";
 import { ActorStoppedError } from "../kernel/mod.ts";
 import { DeliveryScope, PlainContext, type SendIds } from "./delivery_scope.ts";
 import type { AnyContext } from "./handler_context.ts";
-import { eventClassOf, type HandlerEntry, type HandlerRegistry, takes } from "./handler_registry.ts";
+import { type HandlerEntry, type HandlerRegistry, takes } from "./handler_registry.ts";
 import type { HandlerSessions } from "./handler_sessions.ts";
 
 /**
@@ -132,7 +132,7 @@ export class Deliverer {
 
   /** Returns whether an event has handlers. */
   wants(event: MatrixEvent): boolean {
-    return this.#wanting(event).some((entry) => takes(entry, sourceOf(event)));
+    return this.#registry.wanting(event).some((entry) => takes(entry, sourceOf(event)));
   }
 
   /** Returns whether a type of internal event has handlers. */
@@ -152,7 +152,7 @@ export class Deliverer {
    * @returns The handlers that are still at work, with those that were in `started`.
    */
   event(event: MatrixEvent, started: Started = { tasks: [] }): readonly Task[] {
-    this.#start(this.#wanting(event), event, started);
+    this.#start(this.#registry.wanting(event), event, started);
     return started.tasks;
   }
 
@@ -168,10 +168,6 @@ export class Deliverer {
     if (toAll) this.#start(this.#registry.forAll, data, started);
     this.#start(this.#registry.typed(type.class, type.type), data, started);
     return started.tasks;
-  }
-
-  #wanting(event: MatrixEvent): readonly HandlerEntry[] {
-    return this.#registry.wanting(eventClassOf(event), event.type);
   }
 
   #start(entries: readonly HandlerEntry[], data: Delivered, { tasks, settled, leftOut }: Started): void {
@@ -275,7 +271,8 @@ export class Deliverer {
   }
 
   /**
-   * Returns whether a handler must not begin any more: another process calls it, after those that were cut off.
+   * Returns whether a handler must not begin any more:
+   * another process calls it, after those that were cut off.
    */
   #isLate(scope: NamedDelivery | undefined): boolean {
     return scope !== undefined && (!this.#records || (this.#hasCutOff && this.#options.isOver()));
@@ -293,7 +290,8 @@ export class Deliverer {
       if (!this.#options.isOver()) return await this.#report(error, call.event, call) ?? "settled";
       this.#log.warn(
         "An event handler was cut off, and is called again after the next start",
-        logged(call.event, error instanceof ActorStoppedError ? undefined : error, call), // which says no more
+        // That a part has stopped says no more.
+        logged(call.event, error instanceof ActorStoppedError ? undefined : error, call),
       );
       this.#hasCutOff = true;
       return "cut off";

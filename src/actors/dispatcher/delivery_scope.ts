@@ -7,6 +7,7 @@
 
 import type { HandlerScope, Outgoing } from "../../base/handler_call.ts";
 import type { TransactionID } from "../../types/ids.ts";
+import { hintAt } from "../../errors/hints.ts";
 import { ValueError } from "../../errors/matrix_error.ts";
 import { platform } from "../../base/platform/mod.ts";
 import { isJsonObject } from "../../types/json.ts";
@@ -14,7 +15,9 @@ import type { OpenableStore } from "../store/mod.ts";
 import { currentCall } from "../../base/handler_call.ts";
 import type { SessionDefinition, SessionKey } from "../../types/events/define_session.ts";
 import {
+  HANDLER_CONTEXT_HINTS,
   type HandlerContext,
+  type HandlerContextHints,
   type SessionChange,
   type SessionCommits,
   sessionKeyOf,
@@ -98,7 +101,8 @@ class DeliverySends {
       this.#useKey(key, { roomId, type, place: JSON.stringify(place) });
       return `gr-${(await this.#ids.hash(inClear))(JSON.stringify([...place, "key", key]))}`;
     }
-    const text = JSON.stringify([...place, "content", content], sorted); // now, since the caller may change it
+    // Now, since the caller may change it.
+    const text = JSON.stringify([...place, "content", content], sorted);
     const hash = await this.#ids.hash(inClear);
     const same = hash(text);
     const count = this.#counts.get(same) ?? 0;
@@ -178,6 +182,11 @@ export class DescribedContext {
     return platform.inScope(value);
   }
 }
+
+hintAt(DescribedContext.prototype, "a handler's second argument", HANDLER_CONTEXT_HINTS);
+
+/** What other libraries call it is refused with the name that it has here. */
+export interface DescribedContext extends HandlerContextHints {}
 
 /** The context of a handler that has no session. */
 export class PlainContext extends DescribedContext implements HandlerContext {

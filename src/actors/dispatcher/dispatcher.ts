@@ -108,7 +108,7 @@ export class DispatcherHandlers implements AsyncDisposable {
   async dispatch(batch: SyncBatch): Promise<number | Later<number>> {
     const { deliverer, comesAgain, isOver, clock } = this.#options;
     if (this.#pending.isCutOff && !isOver()) throw fatal(new ClientEndedError(CUT_OFF));
-    await this.#prepare();
+    await (this.#prepared ??= this.#prepare());
     if (batch.trace !== undefined) await deliverer.trace(clock);
     if (comesAgain && this.#pending.unreported.size > 0) this.#noteSettled();
     const quarantine = this.#quarantine;
@@ -136,7 +136,7 @@ export class DispatcherHandlers implements AsyncDisposable {
    */
   async recover({ events, trace }: Recovered): Promise<Later<void>> {
     const { deliverer, encryption, clock } = this.#options;
-    await this.#prepare();
+    await (this.#prepared ??= this.#prepare());
     if (trace !== undefined) await deliverer.trace(clock);
     const started = this.#nothing();
     deliverer.within(trace, () => {
@@ -168,7 +168,7 @@ export class DispatcherHandlers implements AsyncDisposable {
    * @throws {ValueError} If there is none, or it has no handler.
    */
   async redeliver(id: string): Promise<Later<void>> {
-    await this.#prepare();
+    await (this.#prepared ??= this.#prepare());
     return later(this.#quarantine.redeliver(id));
   }
 
@@ -201,12 +201,10 @@ export class DispatcherHandlers implements AsyncDisposable {
   }
 
   /** An earlier process may have settled some of what comes again, or have quarantined it. */
-  #prepare(): Promise<void> {
+  async #prepare(): Promise<void> {
     const { deliverer, store, comesAgain } = this.#options;
-    return this.#prepared ??= store.settled().then(async (names) => {
-      deliverer.leaveOut(names);
-      if (comesAgain) this.#pending.add({ tasks: [...await this.#quarantine.open()] });
-    });
+    deliverer.leaveOut(await store.settled());
+    if (comesAgain) this.#pending.add({ tasks: [...await this.#quarantine.open()] });
   }
 
   #nothing(): Started {
@@ -257,7 +255,8 @@ export class DispatcherHandlers implements AsyncDisposable {
   /** Records what has settled of responses that wait for other handlers. */
   #noteSettled(): void {
     const names = this.#pending.takeSettled();
-    if (names.length > 0) this.#options.store.noteSettled(names).catch(() => {}); // a store that failed rejects its `done`
+    // A store that failed rejects its `done`.
+    if (names.length > 0) this.#options.store.noteSettled(names).catch(() => {});
   }
 }
 

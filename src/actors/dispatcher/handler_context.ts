@@ -4,6 +4,7 @@
  * @module
  */
 
+import type { Hints } from "../../errors/hints.ts";
 import { ValueError } from "../../errors/matrix_error.ts";
 import type { StoreKey } from "../../store/base/mod.ts";
 import type { SessionDefinition, SessionKey } from "../../types/events/define_session.ts";
@@ -11,8 +12,27 @@ import type { MatrixEvent } from "../../types/events/event.ts";
 import { isName } from "../../types/identifiers.ts";
 import { isJsonObject } from "../../types/json.ts";
 
+const ROOM = "client.room(event.room_id)";
+/** What handlers of other libraries, which are called with a room, do with it; and what to write here. */
+export const HANDLER_CONTEXT_HINTS = {
+  id: "event.room_id",
+  roomId: "event.room_id",
+  name: `await ${ROOM}.getName()`,
+  topic: `await ${ROOM}.getTopic()`,
+  members: `await ${ROOM}.getMembers()`,
+  getMembers: `${ROOM}.getMembers()`,
+  member: `await ${ROOM}.getStateEvent("m.room.member", { stateKey: userId })`,
+  getMember: `${ROOM}.getStateEvent("m.room.member", { stateKey: userId })`,
+  send: `${ROOM}.sendText(text)`,
+  sendText: `${ROOM}.sendText(text)`,
+  reply: `${ROOM}.sendText(text, { replyTo: event.event_id })`,
+} as const;
+
+/** @internal Names of other libraries, for the compiler. */
+export interface HandlerContextHints extends Hints<typeof HANDLER_CONTEXT_HINTS> {}
+
 /** What a handler is called with beside the event. */
-export interface HandlerContext<State = undefined> {
+export interface HandlerContext<State = undefined> extends HandlerContextHints {
   /**
    * Names this delivery of this event to this handler: the same when a crash makes it come again,
    * so that the handler can do things elsewhere once (an idempotency key). The transaction IDs of
@@ -66,8 +86,8 @@ export interface HandlerContext<State = undefined> {
    */
   describe(details?: Readonly<Record<string, unknown>>, unawaited?: (error: unknown) => boolean): void;
   /**
-   * The client, or another object of Greenroom's, for this call of the handler: with it a crash repeats no send,
-   * whatever was awaited before. Browsers need that; elsewhere it is the object itself.
+   * The client, or another object of Greenroom's, for this call of the handler: with it a crash repeats no
+   * send, whatever was awaited before. Browsers need that; elsewhere it is the object itself.
    *
    * @param value What to use in the call.
    *

@@ -1,6 +1,6 @@
 /**
- * The handlers of a client, by the types of event that they handle. Over 300 lines because the options of handlers
- * are described here.
+ * The handlers of a client, by the types of event that they handle.
+ * Over 300 lines because the options of handlers are described here.
  *
  * @module
  */
@@ -118,21 +118,12 @@ export class HandlerRegistry {
   readonly #added = new Map<string, number>();
   /** How many handlers the next sync request has to wait for, and how many want history. */
   readonly #counts = { waitSync: 0, history: 0 };
-
   /** Whether the next sync request has to wait for any of them. */
-  get waits(): boolean {
-    return this.#counts.waitSync > 0;
-  }
-
+  waits = false;
   /** Whether any of them wants history. */
-  get wantsHistory(): boolean {
-    return this.#counts.history > 0;
-  }
-
+  wantsHistory = false;
   /** Whether there are no handlers. */
-  get isEmpty(): boolean {
-    return this.forAll.length === 0 && this.#byType.size === 0;
-  }
+  isEmpty = true;
 
   /** Returns whether there are handlers of a type, in whatever class. */
   has(type: string): boolean {
@@ -148,11 +139,12 @@ export class HandlerRegistry {
   }
 
   /**
-   * The handlers of all events and those of a type in a class, in the order in which they get an
-   * event.
+   * The handlers of all events and those of an event's type in its class, in the order in which they get it.
    */
-  wanting(eventClass: EventClass, type: string): readonly HandlerEntry[] {
+  wanting(event: MatrixEvent): readonly HandlerEntry[] {
     if (this.#byType.size === 0) return this.forAll; // nothing to look up
+    const { type } = event;
+    const eventClass = eventClassOf(event);
     const known = this.#wanting.get(type)?.get(eventClass);
     if (known !== undefined) return known;
     if (!this.has(type)) return this.forAll; // not cached: a server can make up any number of types
@@ -251,6 +243,9 @@ export class HandlerRegistry {
     if (type === undefined) this.forAll = this.#counted(this.forAll, change);
     else this.#changeTyped(type, (entries) => this.#counted(entries, change));
     this.#wanting.clear();
+    this.waits = this.#counts.waitSync > 0;
+    this.wantsHistory = this.#counts.history > 0;
+    this.isEmpty = this.forAll.length === 0 && this.#byType.size === 0;
   }
 
   #counted(entries: readonly HandlerEntry[], change: Change): readonly HandlerEntry[] {
@@ -279,7 +274,10 @@ export class HandlerRegistry {
   }
 }
 
-/** Tells a function from others by its name and text, wherever it stands: FNV-1a, since `node:crypto` loads slowly. */
+/**
+ * Tells a function from others by its name and text, wherever it stands:
+ * FNV-1a, since `node:crypto` loads slowly.
+ */
 function codeOf(handler: Handler<never, never>): string {
   let hash = 0xcbf29ce484222325n;
   for (const each of `${handler.name} ${Function.prototype.toString.call(handler)}`) {
@@ -301,5 +299,6 @@ export function eventClassOf(event: MatrixEvent): EventClass {
   if ((source & SyncStream.TO_DEVICE) !== 0) return "to_device";
   if ((source & SyncStream.ACCOUNT_DATA) !== 0) return "account_data";
   if ((source & (SyncStream.EPHEMERAL | SyncStream.PRESENCE)) !== 0) return "ephemeral";
-  return (event as { readonly state_key?: string }).state_key === undefined ? "message" : "state"; // faster than `in`
+  // This is faster than `in`.
+  return (event as { readonly state_key?: string }).state_key === undefined ? "message" : "state";
 }

@@ -199,6 +199,7 @@ export class HandlerSessions {
     const mutations = new Map<Kept, StoreMutation>();
     const settled: string[] = [];
     const done = this.#commits.take(async () => {
+      await Promise.resolve(); // what settles at once goes into it
       this.#next = undefined;
       await this.#options.store.commitSessions({ mutations: [...mutations.values()], settled });
     });

@@ -1,6 +1,6 @@
 /**
- * Events that end the process: how they are found, by delivery of one after the other, each recorded before it
- * begins; and the quarantine, where they are stored, and tried again one at a time, at growing intervals.
+ * Events that end the process: how they are found, by delivery of one after the other, each recorded before
+ * it begins; and the quarantine, where they are stored, and tried again one at a time, at growing intervals.
  *
  * @module
  */
@@ -104,7 +104,7 @@ export class Quarantine {
   retryDue(): void {
     if (this.#checking !== undefined) return;
     const now = this.#options.clock.now();
-    const mayBeDue = now >= this.#dueAt || now < this.#checkedAt; // if the clock was set back, the due time means nothing
+    const mayBeDue = now >= this.#dueAt || now < this.#checkedAt; // a clock may be set back
     if (!mayBeDue) return;
     this.#checking = this.#tryDue()
       .catch((error) =>
@@ -228,7 +228,7 @@ function logged({ id, type, attempts }: QuarantineRecord): Record<string, unknow
   return { event: id, type, attempts };
 }
 
-/** Waits for a handler, but not forever: it may wait for the very event that comes next. Whether it came in time. */
+/** Whether a handler settles in time: it may wait for the very event that comes next. */
 async function settlesInTime(clock: Clock, over: Promise<unknown>): Promise<boolean> {
   const waiting = new AbortController();
   const late = clock.delay(MAX_WAIT, { signal: waiting.signal }).then(() => false);

@@ -47,9 +47,10 @@ export class SessionContext<State extends object> extends DescribedContext imple
     deliveryId: string | undefined,
     kept: Uint8Array | undefined,
   ): Promise<SessionContext<State>> {
+    // What is new is a copy: the program may give the same each time.
     const state = kept === undefined
-      ? decodeValue(encodeValue(definition.initial())) as State // a copy: the program may give the same each time
-      : await accepted(definition, decodeValue(kept) as State); // it was encoded by outcome()
+      ? decodeValue(encodeValue(definition.initial())) as State
+      : await accepted(definition, decodeValue(kept.slice()) as State); // it was encoded by outcome()
     return new SessionContext(definition.name, deliveryId, state, kept !== undefined);
   }
 

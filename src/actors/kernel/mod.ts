@@ -198,7 +198,8 @@ class LocalActor implements Lifecycle {
   }
 
   #fail(failure: ActorError): void {
-    if (this.#failure !== undefined && this.#failure.cause === failure.cause) return; // one failure of several tasks
+    // One failure of several tasks.
+    if (this.#failure !== undefined && this.#failure.cause === failure.cause) return;
     const told = { actor: this.name, kind: failure.kind, error: failure.cause };
     if (this.#ended) return this.#log.error("An actor failed after its end", told); // which nothing else says
     this.#failure = failure;
@@ -253,7 +254,7 @@ export class Channel<T> {
     if (this.#last === undefined) this.#first = entry;
     else this.#last.next = entry;
     this.#last = entry;
-    this.#wakeReceiver();
+    this.#wake?.();
     return true;
   }
 
@@ -268,6 +269,7 @@ export class Channel<T> {
       const { promise, resolve } = Promise.withResolvers<void>();
       this.#wake = resolve;
       await promise;
+      this.#wake = undefined;
     }
     return this.#first !== undefined;
   }
@@ -283,7 +285,7 @@ export class Channel<T> {
   /** Refuses further items. Those in the channel can still be received. */
   close(): void {
     this.#isClosed = true;
-    this.#wakeReceiver();
+    this.#wake?.();
   }
 
   /** Closes the channel, empties it, and returns what was in it. */
@@ -294,10 +296,5 @@ export class Channel<T> {
     this.#first = undefined;
     this.#last = undefined;
     return items;
-  }
-
-  #wakeReceiver(): void {
-    this.#wake?.();
-    this.#wake = undefined;
   }
 }

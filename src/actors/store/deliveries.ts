@@ -69,10 +69,14 @@ export class StoreDeliveries {
   /**
    * Forgets what is not needed any more, since there is another checkpoint. What was recorded since
    * the one before stays: a repetition of the very first response is handled in two parts. So does what
-   * belongs to a response that is still kept.
+   * belongs to a response that is still kept. Undefined: there is nothing to forget.
    */
-  async checkpointed(): Promise<void> {
+  checkpointed(): Promise<void> | undefined {
     this.#checkpoints++;
+    return this.#settled?.size === 0 ? undefined : this.#forgetOld();
+  }
+
+  async #forgetOld(): Promise<void> {
     const names = await this.#names();
     for (const [name, { checkpoints, kept }] of names) {
       if (checkpoints > this.#checkpoints - 2 || kept >= this.#kept.oldest) break;
@@ -187,8 +191,12 @@ export class StoreAttempts {
     return [this.#mutation(attempts)];
   }
 
-  /** Forgets all: everything up to another token has been handled. */
-  async checkpointed(): Promise<void> {
+  /** Forgets all: everything up to another token has been handled. Undefined: there is nothing to forget. */
+  checkpointed(): Promise<void> | undefined {
+    return this.#attempts?.size === 0 ? undefined : this.#forgetAll();
+  }
+
+  async #forgetAll(): Promise<void> {
     const attempts = await this.#all();
     if (attempts.size === 0) return;
     attempts.clear();
@@ -226,7 +234,8 @@ export class StoreAttempts {
   async #all(): Promise<Map<string, AttemptRecord>> {
     if (this.#attempts !== undefined) return this.#attempts;
     const kept = await this.#writer.get<Record<string, AttemptRecord>>(this.#writer.keys.record([ATTEMPTS]));
-    const known = Object.entries(kept ?? {}).filter(([, record]) => isJsonObject(record)); // once it was a number
+    // A record of earlier versions is a number.
+    const known = Object.entries(kept ?? {}).filter(([, record]) => isJsonObject(record));
     return this.#attempts = new Map(known);
   }
 }

@@ -41,12 +41,14 @@ export class KeptResponses {
     this.#writer = writer;
   }
 
-  /** Keeps a response, durably. */
+  /** Keeps a response, durably; in its place, if it was kept before. */
   async keep(response: KeptResponse): Promise<void> {
     const entries = await this.#load();
-    const { text: _, ...known } = response;
-    const number = ++this.last;
-    entries.push({ ...known, number });
+    const { since, nextBatch } = response;
+    const before = entries.findLast((entry) => entry.since === since);
+    const isSame = before?.nextBatch === nextBatch;
+    const number = isSame ? before.number : ++this.last;
+    if (!isSame) entries.push({ since, nextBatch, number });
     this.#look();
     await this.#writer.commit([set(this.#writer.keys.keptResponse(number), response)]);
   }

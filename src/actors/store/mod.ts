@@ -11,8 +11,11 @@ export {
   type StateUpdates,
   storeOpener,
 } from "./store_access.ts";
+export type { KeptResponse } from "./kept_responses.ts";
 export { type AnyDelivery, deliveryOf, keptOf, nextTry, type QuarantineRecord, told } from "./quarantine.ts";
+export { CREATE } from "./redactable_state.ts";
 export { membershipIn, prevMembership } from "./room_records.ts";
+export { nameOf } from "./room_state.ts";
 export { lookAt, type ShownEvents, wasShown, withShown } from "./shown_events.ts";
 export { StateStore, UPDATES } from "./state_store.ts";
 export { spawnStore, type StoreHandlers } from "./store_actor.ts";

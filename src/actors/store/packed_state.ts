@@ -1,14 +1,19 @@
 /**
- * The pieces of a room's state, of each type and state key the last event; and packs, most of it in two records.
- * A first sync brings the state of all rooms, and a record for each event would take most of its time.
+ * The pieces of a room's state, of each type and state key the last event; and packs, most
+ * of it in two records. A first sync brings the state of all rooms, and a record for each
+ * event would take most of its time.
+ *
+ * Over 300 lines because what is in a pack, and how it is stored, is one thing.
  *
  * @module
  */
 
-import { WeighedCache } from "../../base/recent_map.ts";
+import { RecentMap } from "../../base/recent_map.ts";
 import { compareParts, type StoreKey, type StoreMutation } from "../../store/base/mod.ts";
 import type { StoredState } from "../../store/device/mod.ts";
-import type { RoomID } from "../../types/ids.ts";
+import type { EventID, RoomID, UserID } from "../../types/ids.ts";
+import { isList, type JsonObject } from "../../types/json.ts";
+import { SyncStream } from "../../types/events/event.ts";
 import type { StatePiece, StateQuery } from "./store_protocol.ts";
 import type { Parts } from "./acceptable_changes.ts";
 import { set, type StoreWriter } from "./writer.ts";
@@ -31,15 +36,84 @@ export type Pack = readonly StoredState[];
  */
 type Part = "members" | "rest";
 
+/**
+ * An event as a pack stores it: without the names of its members, and without what the one before it or its
+ * own state key says already, which is null. That halves its text, and a first sync is as slow as its commit
+ * is large.
+ */
+type Row = readonly [
+  type: string | null,
+  stateKey: string,
+  sender: UserID | null,
+  eventId: EventID,
+  time: number,
+  source: number,
+  content: JsonObject,
+  unsigned?: StoredState["unsigned"],
+];
+
+/** How many members an event has that can be a row, beside `unsigned`. */
+const MEMBERS = 8;
+
+/**
+ * The value of a pack.
+ *
+ * @param roomId The room of its events.
+ */
+function packed(pack: Pack, roomId: RoomID): readonly (Row | StoredState)[] {
+  let before: string | undefined;
+  return pack.map((event): Row | StoredState => {
+    const { type, state_key, sender, event_id, origin_server_ts, source, content, unsigned, room_id } = event;
+    const members = MEMBERS + (unsigned === undefined ? 0 : 1);
+    if (
+      room_id !== roomId || event_id === undefined || origin_server_ts === undefined ||
+      source === undefined ||
+      Object.keys(event).length !== members
+    ) return event; // an event with other members is stored as it is
+    const kind = type === before ? null : before = type;
+    const by = sender === state_key ? null : sender;
+    return unsigned === undefined
+      ? [kind, state_key, by, event_id, origin_server_ts, source, content]
+      : [kind, state_key, by, event_id, origin_server_ts, source, content, unsigned];
+  });
+}
+
+/** The events of a pack, given its value. */
+export function unpacked(value: unknown, roomId: RoomID): Pack {
+  let before = "";
+  return (value as ReturnType<typeof packed>).map((each) => { // packed() made it
+    if (!isList(each)) return each;
+    const [type, state_key, sender, event_id, origin_server_ts, source, content, unsigned] = each as Row;
+    before = type ?? before;
+    return {
+      type: before,
+      state_key,
+      sender: sender ?? state_key,
+      event_id,
+      origin_server_ts,
+      content,
+      ...(unsigned !== undefined && { unsigned }),
+      source,
+      room_id: roomId,
+    } as StoredState;
+  });
+}
+
 /** Both parts. */
 const PARTS: readonly Part[] = ["members", "rest"];
 const NONE: Pack = [];
+
+/** A record to be read; with a room, it is a pack. */
+interface WantedRecord {
+  readonly key: StoreKey;
+  readonly roomId?: RoomID;
+}
 
 /** Reads and writes packs: lists of events; and reads single pieces of state. */
 export class RoomPacks {
   readonly #writer: StoreWriter;
   /** The records that were read last, as they are in the store, and those that are not there. */
-  readonly #known = new WeighedCache<string, { readonly value: unknown }>(REMEMBERED);
+  readonly #known = new RecentMap<string, { readonly value: unknown }>(REMEMBERED);
 
   /** @param writer Reads. */
   constructor(writer: StoreWriter) {
@@ -56,26 +130,36 @@ export class RoomPacks {
     types: readonly Pick<StateQuery, "roomId" | "type">[],
     pieces: readonly StoreKey[] = [],
   ): Promise<{ readonly packs: readonly Pack[]; readonly values: readonly (StoredState | undefined)[] }> {
-    const packs = types.map(({ roomId, type }) => this.#writer.keys.statePack(roomId, partOf(type)));
-    const values = await this.#read([...pieces, ...packs]);
+    const packs = types.map(({ roomId, type }) => ({
+      key: this.#writer.keys.statePack(roomId, partOf(type)),
+      roomId,
+    }));
+    const values = await this.#read([...pieces.map((key) => ({ key })), ...packs]);
     return {
       values: values.slice(0, pieces.length) as (StoredState | undefined)[],
-      packs: values.slice(pieces.length).map((pack) => (pack ?? NONE) as Pack), // as #change() writes it
+      packs: values.slice(pieces.length).map((pack) => (pack ?? NONE) as Pack),
     };
   }
 
-  /** Records, of which those are read that are not known. */
-  async #read(keys: readonly StoreKey[]): Promise<unknown[]> {
-    const byName = new Map(keys.map((key) => [nameOf(key), key]));
-    const found = new Map(byName.keys().map((name) => [name, this.#known.get(name)]));
-    const missing = [...byName].filter(([name]) => found.get(name) === undefined);
-    const values = await this.#writer.getMany(missing.map(([, key]) => key));
-    for (const [index, [name]] of missing.entries()) {
-      const record = { value: values[index] };
-      this.#known.set(name, record, EACH + sizeOf(record.value));
-      found.set(name, record);
+  /** Records, of which those are read that are not known. Those with a room are packs. */
+  async #read(wanted: readonly WantedRecord[]): Promise<unknown[]> {
+    const names = wanted.map(({ key }) => nameOf(key));
+    const found = new Map<string, unknown>();
+    const missing = new Map<string, WantedRecord>();
+    for (const [index, name] of names.entries()) {
+      const known = this.#known.get(name);
+      if (known === undefined) missing.set(name, wanted[index] as WantedRecord); // one for each name
+      else found.set(name, known.value);
     }
-    return keys.map((key) => found.get(nameOf(key))?.value);
+    if (missing.size > 0) {
+      const values = await this.#writer.getMany([...missing.values()].map(({ key }) => key));
+      for (const [index, [name, { roomId }]] of [...missing].entries()) {
+        const value = roomId && values[index] ? unpacked(values[index], roomId) : values[index];
+        this.#known.set(name, { value }, EACH + sizeOf(value));
+        found.set(name, value);
+      }
+    }
+    return names.map((name) => found.get(name));
   }
 
   /** Reads what the packs of a room have of a type, or of the same part; without a type, all. */
@@ -117,12 +201,14 @@ export class RoomPacks {
 
   /** Forgets the records that mutations change. */
   changed(mutations: readonly StoreMutation[]): void {
-    for (const { key } of mutations) this.#known.delete(nameOf(key));
+    if (this.#known.size === 0) return; // in a first sync
+    for (const { key } of mutations) this.#known.remove(nameOf(key));
   }
 
   #change(roomId: RoomID, part: Part, pack: Pack, parts: Parts): StoreMutation {
     const key = this.#writer.keys.statePack(roomId, part);
-    return pack.length === 0 ? { type: "delete", key } : this.#writer.divisible(set(key, pack), parts);
+    if (pack.length === 0) return { type: "delete", key };
+    return this.#writer.divisible(set(key, packed(pack, roomId)), parts);
   }
 
   #records(roomId: RoomID, pack: Pack): StoreMutation[] {
@@ -140,7 +226,7 @@ export class RoomPacks {
 /** As many events as are not too large together, those that are small first. */
 function lightest(events: Pack, others: StoredState[]): Pack {
   if (sizeOf(events) < MAX_SIZE) return events; // the usual case
-  const weighed = events.map((event) => ({ event, size: sizeOf(event) }));
+  const weighed = lastOfEach(events, 0).map((event) => ({ event, size: sizeOf(event) }));
   weighed.sort((one, other) => one.size - other.size);
   const pack: StoredState[] = [];
   let left = MAX_SIZE;
@@ -178,23 +264,30 @@ function nameOf(key: StoreKey): string {
   return `${room.length} ${type.length} ${room}${type}${key.at(-1)}`;
 }
 
-/** Of each piece of state the last event: what was replaced may be redacted, and is not stored. */
-export function lastOfEach(events: readonly StoredState[]): readonly StoredState[] {
-  if (areApart(events)) return events; // the usual case
-  const last = new Map(
-    events.map((event) => [`${event.type.length} ${event.type}${event.state_key}`, event]),
-  );
-  return [...last.values()];
+/**
+ * Of each piece of state that changes the last event: what was replaced may be redacted, and is not stored.
+ *
+ * @param begin Where the changes begin. Default: where the timeline does; what a server lists twice in front
+ *   of it stays then, and the last counts.
+ */
+export function lastOfEach(
+  events: readonly StoredState[],
+  begin: number = events.findIndex(isChange),
+): readonly StoredState[] {
+  if (begin < 0) return events;
+  const changes = new Map<string, Map<string, StoredState>>();
+  for (let at = begin; at < events.length; at++) {
+    const event = events[at] as StoredState; // the index says that there is one
+    changes.getOrInsertComputed(event.type, () => new Map()).set(event.state_key, event);
+  }
+  return events.filter((event) => {
+    const last = changes.get(event.type)?.get(event.state_key);
+    return last === undefined || last === event;
+  });
 }
 
-function areApart(events: readonly StoredState[]): boolean {
-  const keys = new Map<string, Set<string>>();
-  for (const { type, state_key } of events) {
-    let ofType = keys.get(type);
-    if (ofType === undefined) keys.set(type, ofType = new Set());
-    if (ofType.size === ofType.add(state_key).size) return false;
-  }
-  return true;
+function isChange({ source }: StoredState): boolean {
+  return (source & SyncStream.TIMELINE) !== 0;
 }
 
 export function isPiece(type: string, stateKey: string): (event: StoredState) => boolean {

@@ -16,7 +16,7 @@ import { StoreError } from "../../errors/store_error.ts";
 import { type Later, later } from "../kernel/mod.ts";
 import type { RoomMutations, StoreRooms } from "./rooms.ts";
 
-/** How many rooms are remembered that became encrypted, or were entered or left, in what was not handled: few are. */
+/** How many rooms are remembered that became encrypted, or were entered or left, in what was not handled. */
 const MAX_CHANGED = 100;
 
 /** Stores the position: up to where responses were committed, and up to where they were handled. */
@@ -31,7 +31,7 @@ export class StorePosition {
    * shown up to each.
    */
   readonly #unhandled = new Map<SyncToken, readonly ShownRoom[]>();
-  /** What the user was to rooms before what earlier processes have left unhandled, and this one has not received. */
+  /** What the user was to rooms before what earlier processes left unhandled, and this did not receive. */
   readonly #cutOff = new Map<RoomID, MovedRoom[1]>();
   /** Whether the count of processes that have ended has been raised by this one. */
   #hasCounted = false;
@@ -71,8 +71,8 @@ export class StorePosition {
   }
 
   /**
-   * A process that was killed before its first response was committed, or while it synced anew, takes up first what
-   * it had received.
+   * A process that was killed before its first response was committed, or while it synced anew,
+   * takes up first what it had received.
    */
   async #withKept(position: SyncRecord): Promise<SyncRecord> {
     const { nextBatch, anew, ...rest } = position;
@@ -138,7 +138,8 @@ export class StorePosition {
       isOver ||= older === before.anew?.end;
       if (older === token) break;
     }
-    const { anew, began, moved: all, ...rest } = withoutStart(before);
+    // The first response and crashes tell of the start alone.
+    const { anew, began, moved: all, first: _, crashes: __, ...rest } = before;
     const isAllHandled = this.#unhandled.size === 0 && before.again === undefined;
     const moved = all?.filter(([, , nextBatch]) => before.again || this.#unhandled.has(nextBatch)) ?? [];
     this.#set({
@@ -223,21 +224,18 @@ export class StorePosition {
   }
 }
 
-/** A position without what is stored only until something is handled. */
-function withoutStart({ first: _, crashes: __, ...rest }: SyncRecord): SyncRecord {
-  return rest;
-}
-
 /** The rooms whose membership changes with a response. */
 function movedIn(
   rooms: readonly RoomChange[],
   former: RoomMutations["former"],
   nextBatch: SyncToken,
 ): readonly MovedRoom[] {
-  return rooms.flatMap(({ roomId, membership }, index) => {
+  const moved: MovedRoom[] = [];
+  for (const [index, { roomId, membership }] of rooms.entries()) {
     const before = former[index]?.membership ?? null;
-    return before === membership ? [] : [[roomId, before, nextBatch] as const];
-  });
+    if (before !== membership) moved.push([roomId, before, nextBatch]);
+  }
+  return moved;
 }
 
 /** Returns whether a change shows events of its room. */

@@ -68,12 +68,14 @@ type KeptDelivery = Pick<QuarantineRecord, "type" | "data" | "encryptions">;
 /** Packs a delivery for the store, as plain data. */
 export function keptOf({ type, data }: AnyDelivery): KeptDelivery {
   if (type !== "UNDECRYPTABLE") return { type, data, encryptions: encryptionsOf(data) };
-  return { type, data: { ...data, reason: data.reason.message as never } }; // made an error again when it is delivered
+  // Made an error again when it is delivered.
+  return { type, data: { ...data, reason: data.reason.message as never } };
 }
 
 /** Unpacks a delivery that the store has kept. */
 export function deliveryOf({ type, data, encryptions = {} }: KeptDelivery): AnyDelivery {
-  if (type !== "UNDECRYPTABLE") return { type, data: noteEncryption(data, encryptions) } as AnyDelivery; // as it was put in
+  // As it was put in.
+  if (type !== "UNDECRYPTABLE") return { type, data: noteEncryption(data, encryptions) } as AnyDelivery;
   const { reason, ...rest } = data as unknown as JsonObject;
   return { type, data: { ...rest, reason: new DecryptionError(String(reason)) } } as unknown as AnyDelivery;
 }

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { WeighedCache } from "../../base/recent_map.ts";
+import { RecentMap } from "../../base/recent_map.ts";
 import type { StoredState } from "../../store/device/mod.ts";
 import type { StoreMutation } from "../../store/base/mod.ts";
 import type { MessageEvent } from "../../types/events/event.ts";
@@ -15,7 +15,7 @@ import { redactedId, redactedState, versionOf } from "./redaction.ts";
 
 /** How many IDs are remembered: some 10 MB. */
 const REMEMBERED = 50_000;
-/** How many IDs of state that was replaced may be among those of a room, beside as many as it had at first. */
+/** How many IDs of replaced state may be among those of a room, beside as many as it had at first. */
 const MAX_REPLACED = 1_000;
 
 /** The events that have set the state of a room, and some before them. */
@@ -40,13 +40,14 @@ interface Redactions {
  * The state of rooms, of which pieces can be redacted. A redaction names an event: to find it, the state of a
  * room in which something is redacted is read once, and its IDs are remembered; nothing more is written.
  */
-export class RedactableState implements RoomState {
-  readonly #state: RoomState;
-  readonly #rooms = new WeighedCache<RoomID, Known>(REMEMBERED);
+export class RedactableState {
+  /** The state itself, to read it. */
+  readonly stored: RoomState;
+  readonly #rooms = new RecentMap<RoomID, Known>(REMEMBERED);
 
   /** @param state The state. */
   constructor(state: RoomState) {
-    this.#state = state;
+    this.stored = state;
   }
 
   /**
@@ -57,12 +58,17 @@ export class RedactableState implements RoomState {
    * @param mutations Where to add what changes.
    * @returns What was redacted.
    */
-  async enter(change: RedactedChange, isKnown: boolean, mutations: StoreMutation[]): Promise<StoredState[]> {
+  async enter(
+    change: RedactedChange,
+    isKnown: boolean,
+    mutations: StoreMutation[],
+  ): Promise<StoredState[]> {
     const { roomId, state } = change;
     const redacts = await this.#redactionsOf(change);
+    this.#rooms.remove(roomId);
     const left = redacts === undefined ? state : state.map((event) => redacts.from(event) ?? event);
-    await this.begin(roomId, left, isKnown, mutations);
-    return left.filter((event, index) => event !== state[index]);
+    await this.stored.begin(roomId, left, isKnown, mutations);
+    return redacts === undefined ? [] : left.filter((event, index) => event !== state[index]);
   }
 
   /**
@@ -90,7 +96,7 @@ export class RedactableState implements RoomState {
     if (which === "stored" || redacted.length > 0) {
       const own = new Set(state.map(({ event_id }) => event_id));
       const ids = which === "stored" ? redacts.ids : redacts.ids.intersection(own);
-      await this.#state.remove(roomId, removed, mutations, ids);
+      await this.stored.remove(roomId, removed, mutations, ids);
       this.set(roomId, redacted, mutations);
     }
     return redacted;
@@ -100,7 +106,7 @@ export class RedactableState implements RoomState {
   async #redactionsOf({ roomId, state, redactions }: RedactedChange): Promise<Redactions | undefined> {
     if (redactions === undefined) return undefined;
     const create = state.findLast((event) => nameOf(event) === CREATE) ??
-      (await this.getMany([{ roomId, type: "m.room.create", stateKey: "" }]))[0];
+      (await this.stored.getMany([{ roomId, type: "m.room.create", stateKey: "" }]))[0];
     const version = versionOf(create);
     const byId = new Map<EventID | undefined, MessageEvent>();
     for (const redaction of redactions) byId.set(redactedId(redaction, version), redaction);
@@ -127,63 +133,40 @@ export class RedactableState implements RoomState {
     if (ids.size === 0) return [];
     let known = this.#rooms.get(roomId);
     if (known === undefined) {
-      const state = [...await this.#state.list(roomId), ...news];
+      const state = [...await this.stored.list(roomId), ...news];
       known = { ids: new Map(), limit: 2 * state.length + MAX_REPLACED };
       this.#note(known, roomId, state);
     }
     const queries = [...ids].map((id) => id && known.ids.get(id)).filter((query) => query !== undefined);
     if (queries.length === 0) return [];
-    const found = await this.#state.getMany(queries as StateQuery[]);
+    const found = await this.stored.getMany(queries as StateQuery[]);
     return found.filter((event) => event !== undefined && ids.has(event.event_id)) as StoredState[];
   }
 
-  async getMany(queries: readonly StateQuery[]): Promise<(StoredState | undefined)[]> {
-    return await this.#state.getMany(queries);
-  }
-
-  async list(roomId: RoomID, type?: string): Promise<StoredState[]> {
-    return await this.#state.list(roomId, type);
-  }
-
+  /** Sets pieces of a room's state: of each the last of the events. */
   set(roomId: RoomID, events: readonly StoredState[], mutations: StoreMutation[]): void {
     const known = this.#rooms.get(roomId);
     if (known !== undefined) this.#note(known, roomId, events);
-    this.#state.set(roomId, events, mutations);
+    this.stored.set(roomId, events, mutations);
   }
 
-  async begin(...change: Parameters<RoomState["begin"]>): Promise<void> {
-    this.#rooms.delete(change[0]);
-    await this.#state.begin(...change);
-  }
-
-  async remove(...change: Parameters<RoomState["remove"]>): Promise<void> {
-    await this.#state.remove(...change);
-  }
-
+  /** Removes some of a room's state, as {@link RoomState.clear} does. */
   async clear(roomId: RoomID, limit: number, mutations: StoreMutation[]): Promise<PrunedRooms> {
-    this.#rooms.delete(roomId);
-    return await this.#state.clear(roomId, limit, mutations);
-  }
-
-  changed(mutations: readonly StoreMutation[]): void {
-    this.#state.changed(mutations);
+    this.#rooms.remove(roomId);
+    return await this.stored.clear(roomId, limit, mutations);
   }
 
   #note(known: Known, roomId: RoomID, events: readonly StoredState[]): void {
     for (const { event_id, type, state_key } of events) {
       if (event_id !== undefined) known.ids.set(event_id, { roomId, type, stateKey: state_key });
     }
-    if (known.ids.size > known.limit) this.#rooms.delete(roomId);
+    if (known.ids.size > known.limit) this.#rooms.remove(roomId);
     else this.#rooms.set(roomId, known, known.ids.size);
   }
 }
 
-const CREATE = nameOf({ type: "m.room.create", state_key: "" });
-
-/** Returns whether a response changes the state of a room. */
-export function changesState({ state, gone, redactions }: RoomChange): boolean {
-  return state.length > 0 || gone !== undefined || redactions !== undefined;
-}
+/** Names the event that has created a room. */
+export const CREATE = nameOf({ type: "m.room.create", state_key: "" });
 
 interface Overtaken {
   readonly roomId: RoomID;
@@ -199,15 +182,19 @@ interface Overtaken {
  */
 export class ReadsUnderWay {
   readonly #reads = new Map<StateRead["read"], Overtaken>();
+  /** Whether there are any: a field, which each transaction of an application service asks for. */
+  areUnderWay = false;
 
   /** Counts a request as under way, until it ends. */
   begin({ read, roomId }: StateRead): void {
     this.#reads.set(read, { roomId, pieces: new Set(), lossy: false });
+    this.areUnderWay = true;
   }
 
   /** Forgets a request. */
   end(read: number): void {
     this.#reads.delete(read);
+    this.areUnderWay = this.#reads.size > 0;
   }
 
   /** Notes what a sync response changes of a room, and which stored state it redacts. */

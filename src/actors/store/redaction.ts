@@ -28,8 +28,8 @@ export function versionOf(create: StoredState | undefined): number | undefined {
 }
 
 /**
- * The ID of the event that a redaction redacts. Its content is what its sender made up, so in a room of an old
- * version, or one that may be, what the server says beside it counts.
+ * The ID of the event that a redaction redacts. Its content is what its sender made up,
+ * so in a room of an old version, or one that may be, what the server says beside it counts.
  *
  * @param redaction The redaction.
  * @param version The number of the room's version; undefined: it is not known.
@@ -63,7 +63,8 @@ export function redactedState(event: StoredState, redaction: MessageEvent, versi
     content: typeof reason === "string" ? { reason } : {},
   };
   const content = keptContent(event, version);
-  return { ...event, content, unsigned: { redacted_because } } as StoredState; // with the members that all have
+  // With the members that all have.
+  return { ...event, content, unsigned: { redacted_because } } as StoredState;
 }
 
 function keptContent({ type, content }: StoredState, version: number): JsonObject {

@@ -5,7 +5,7 @@
  */
 
 import type { Clock } from "../../base/clock.ts";
-import { WeighedCache } from "../../base/recent_map.ts";
+import { RecentMap } from "../../base/recent_map.ts";
 import type { RoomRecord, StoredState } from "../../store/device/mod.ts";
 import type { Membership } from "../../types/enums.ts";
 import { type StateEvent, type StrippedStateEvent, SyncStream } from "../../types/events/event.ts";
@@ -26,6 +26,11 @@ export interface RoomFacts {
   readonly predecessor: RoomID | undefined;
 }
 
+/** Returns whether a response changes the state of a room. */
+export function changesState({ state, gone, redactions }: RoomChange): boolean {
+  return state.length > 0 || gone !== undefined || redactions !== undefined;
+}
+
 const NO_FACTS: RoomFacts = {
   members: [],
   encryption: undefined,
@@ -36,7 +41,8 @@ const NO_FACTS: RoomFacts = {
 /**
  * The facts in a change of state.
  *
- * @param asState Whether the events of the timeline count as state, which says only how things are. Default: false.
+ * @param asState Whether the events of the timeline count as state,
+ *   which says only how things are. Default: false.
  */
 export function factsOf(events: readonly StoredState[], asState = false): RoomFacts {
   if (events.length === 0) return NO_FACTS; // most rooms of most responses
@@ -123,7 +129,8 @@ export function nextRecord(
     roomId,
     membership,
     allMembers,
-    ...(encryption !== undefined && { encryption }), // without `undefined` it is JSON, which is stored in a third of the time
+    // Without `undefined` it is JSON, which is stored in a third of the time.
+    ...(encryption !== undefined && { encryption }),
     ...(encryptedBy !== undefined && { encryptedBy }),
     ...(entries !== undefined && { entries }),
     ...(shown !== undefined && { first: shown }),
@@ -155,7 +162,7 @@ const REMEMBERED = 20_000;
  */
 export class RoomRecords {
   readonly #writer: StoreWriter;
-  readonly #known = new WeighedCache<RoomID, RoomRecord>(REMEMBERED);
+  readonly #known = new RecentMap<RoomID, RoomRecord>(REMEMBERED);
 
   /** @param writer Reads what is not remembered. */
   constructor(writer: StoreWriter) {
@@ -183,7 +190,7 @@ export class RoomRecords {
 
   /** Remembers a record that was committed. */
   remember(record: RoomRecord): void {
-    this.#known.set(record.roomId, record, 1);
+    this.#known.set(record.roomId, record);
   }
 
   async #read(roomIds: readonly RoomID[]): Promise<Map<RoomID, RoomRecord>> {

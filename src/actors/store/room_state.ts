@@ -36,7 +36,8 @@ export interface RoomState {
   /**
    * Removes pieces of a room's state.
    *
-   * @param redacted What is left of these events is removed, too. Their pieces are set again, if they still had any.
+   * @param redacted What is left of these events is removed, too.
+   *   Their pieces are set again, if they still had any.
    */
   remove(
     roomId: RoomID,
@@ -47,8 +48,8 @@ export interface RoomState {
   /** Removes a room's state: at most so many records, one at least, and with the last of them the packs. */
   clear(roomId: RoomID, limit: number, mutations: StoreMutation[]): Promise<PrunedRooms>;
   /**
-   * Forgets what mutations change. It is called before they are committed, since a read may come right behind the
-   * commit, and after it, since one may have come before it; the store may have refused some of them.
+   * Forgets what mutations change. It is called before they are committed, since a read may come right behind
+   * the commit, and after it, since one may have come before it; the store may have refused some of them.
    */
   changed(mutations: readonly StoreMutation[]): void;
 }

@@ -21,8 +21,16 @@ import type {
   StateQuery,
   SyncChange,
 } from "./store_protocol.ts";
-import { changesState, ReadsUnderWay, RedactableState } from "./redactable_state.ts";
-import { factsOf, formerRoom, isLeft, nextRecord, type RoomFacts, RoomRecords } from "./room_records.ts";
+import { ReadsUnderWay, RedactableState } from "./redactable_state.ts";
+import {
+  changesState,
+  factsOf,
+  formerRoom,
+  isLeft,
+  nextRecord,
+  type RoomFacts,
+  RoomRecords,
+} from "./room_records.ts";
 import type { ShownLog } from "./shown_events.ts";
 import { set, type StoreWriter } from "./writer.ts";
 
@@ -40,12 +48,11 @@ export interface RoomMutations {
 }
 
 /** A change of a room, and what of it matters. */
-interface Change {
-  readonly room: RoomChange;
-  readonly facts: RoomFacts;
-}
+type Change = { readonly room: RoomChange; readonly facts: RoomFacts };
 
-/** How many rooms a step reads that removes state, and when so many records are removed, no more are at once. */
+/**
+ * How many rooms a step reads that removes state, and when so many records are removed, no more are at once.
+ */
 const MAX_REMOVALS = 500;
 
 /** Stores what is known of rooms. */
@@ -98,13 +105,12 @@ export class StoreRooms {
 
   /** One piece of a room's state. */
   async getState(query: StateQuery): Promise<StoredState | undefined> {
-    const [event] = await this.#state.getMany([query]);
-    return event;
+    return (await this.#state.stored.getMany([query]))[0];
   }
 
   /** A room's state, all of it or all of a type. */
   async listState(roomId: RoomID, type?: string): Promise<StoredState[]> {
-    return await this.#state.list(roomId, type);
+    return await this.#state.stored.list(roomId, type);
   }
 
   /**
@@ -117,16 +123,19 @@ export class StoreRooms {
     { rooms, dropTimeline }: Pick<SyncChange, "rooms" | "dropTimeline">,
     unhandled: readonly EventID[] = [],
   ): Promise<RoomMutations> {
-    if (this.#mustWait(rooms)) await this.#writer.settled;
+    if (this.#changing.size > 0 && this.#mustWait(rooms)) await this.#writer.settled;
     const { keys } = this.#writer;
-    const changes = rooms.map((room) => ({ room, facts: factsOf(room.state, dropTimeline) }));
-    const known = await this.#records.getMany(roomsOf(changes));
+    const [changes, concerned]: [Change[], RoomID[]] = [[], []];
+    for (const room of rooms) {
+      const facts = factsOf(room.state, dropTimeline);
+      changes.push({ room, facts });
+      concerned.push(room.roomId);
+      if (facts.predecessor !== undefined) concerned.push(facts.predecessor);
+    }
+    const known = await this.#records.getMany(concerned);
     const members = await this.#members(changes, known);
-    const mutations: StoreMutation[] = [];
-    const former: (FormerRoom | undefined)[] = [];
-    const records: RoomRecord[] = [];
-    const changed: RoomID[] = [];
-    const began: EventID[] = [];
+    const [mutations, former]: [StoreMutation[], (FormerRoom | undefined)[]] = [[], []];
+    const [records, changed, began]: [RoomRecord[], RoomID[], EventID[]] = [[], [], []];
     for (const { room, facts } of changes) {
       const { roomId, membership, state } = room;
       const record = known.get(roomId);
@@ -136,15 +145,16 @@ export class StoreRooms {
       if (membership === "join" && record?.membership !== "join") {
         redacted = await this.#state.enter(room, record !== undefined, mutations);
       } else {
-        if (room.gone !== undefined) await this.#state.remove(roomId, room.gone, mutations);
+        if (room.gone !== undefined) await this.#state.stored.remove(roomId, room.gone, mutations);
         if (state.length > 0) this.#state.set(roomId, state, mutations);
         const which = record?.membership === "join" ? "stored" : "new";
         redacted = room.redactions && await this.#state.redact(room, which, mutations);
       }
-      if (changesState(room) || room.lossy) this.reads.overtake(room, redacted ?? []);
+      const isChanged = changesState(room);
+      if (isChanged || (room.lossy && this.reads.areUnderWay)) this.reads.overtake(room, redacted ?? []);
       const predecessor = facts.predecessor && known.get(facts.predecessor);
       const next = nextRecord(room, { record, facts, predecessor, clock: this.#clock });
-      if (next !== record || changesState(room)) changed.push(roomId);
+      if (next !== record || isChanged) changed.push(roomId);
       if (next === record) continue;
       mutations.push(set(keys.room(roomId), next));
       records.push(next);
@@ -156,13 +166,13 @@ export class StoreRooms {
 
   /** Marks the rooms of changes that are about to be committed. */
   committing({ mutations, changed }: Pick<RoomMutations, "mutations" | "changed">): void {
-    if (mutations.length > 0) this.#state.changed(mutations);
+    if (mutations.length > 0) this.#state.stored.changed(mutations);
     for (const roomId of changed) this.#changing.add(roomId);
   }
 
   /** Remembers the records of changes that have been committed. */
   committed({ mutations, records, changed }: Pick<RoomMutations, "mutations" | "records" | "changed">): void {
-    if (mutations.length > 0) this.#state.changed(mutations);
+    if (mutations.length > 0) this.#state.stored.changed(mutations);
     for (const record of records) this.#records.remember(record);
     for (const roomId of changed) this.#changing.delete(roomId);
   }
@@ -193,7 +203,7 @@ export class StoreRooms {
     const record = await this.#changed(roomId, allMembers ? { allMembers } : undefined);
     const mutations: StoreMutation[] = [];
     const gone = old.filter((event) => only === undefined || event.content.membership === only);
-    await this.#state.remove(roomId, this.reads.current(gone, read), mutations);
+    await this.#state.stored.remove(roomId, this.reads.current(gone, read), mutations);
     this.#state.set(roomId, this.reads.current(events, read), mutations);
     await this.#commit(mutations, record);
   }
@@ -246,8 +256,7 @@ export class StoreRooms {
    * store accepts at once.
    */
   #mustWait(rooms: readonly RoomChange[]): boolean {
-    return this.#changing.size > 0 &&
-      rooms.some((room) => changesState(room) || this.#changing.has(room.roomId));
+    return rooms.some((room) => changesState(room) || this.#changing.has(room.roomId));
   }
 
   /**
@@ -281,18 +290,10 @@ export class StoreRooms {
         rooms.push(members);
       }
     }
-    if (queries.length === 0) return found; // the usual case
-    const events = await this.#state.getMany(queries);
+    const events = queries.length === 0 ? [] : await this.#state.stored.getMany(queries);
     for (const [index, event] of events.entries()) {
       if (event !== undefined) rooms[index]?.set(event.state_key, event);
     }
     return found;
   }
-}
-
-/** The rooms of changes, and their predecessors. */
-function roomsOf(changes: readonly Change[]): RoomID[] {
-  const rooms = changes.map(({ room }) => room.roomId);
-  for (const { facts: { predecessor } } of changes) if (predecessor !== undefined) rooms.push(predecessor);
-  return rooms;
 }

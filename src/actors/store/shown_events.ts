@@ -46,7 +46,9 @@ const NOTHING: ReadonlySet<never> = new Set();
 export interface Looked<Event> {
   /** Those that have been shown, or that come twice among these. */
   readonly again: ReadonlySet<Event>;
-  /** The names of the others, with a space between two: of the latest, if there are more than are remembered. */
+  /**
+   * The names of the others, with a space between two: of the latest, if there are more than are remembered.
+   */
   readonly added: string;
 }
 
@@ -165,7 +167,10 @@ export class ShownLog {
     });
   }
 
-  /** Comes before `note`: moves out what that may displace and was read in part. Undefined: it displaces nothing. */
+  /**
+   * Comes before `note`: moves out what that may displace and was read in part.
+   * Undefined: it displaces nothing.
+   */
   makeRoom(): Promise<void> | undefined {
     return this.#isFull ? this.#makeRoom() : undefined;
   }

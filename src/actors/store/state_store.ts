@@ -368,7 +368,7 @@ export class StateStore {
    *
    * @param roomId The room.
    * @param userId The user.
-   * @returns The level; `Infinity` for creators of rooms of version 12 or later; undefined if it is not known.
+   * @returns The level; `Infinity` for creators of rooms of version 12 or later; undefined if not known.
    *
    * @example
    * ```ts
@@ -391,7 +391,7 @@ export class StateStore {
    * @param roomId The room.
    * @param userId The user.
    * @param action The action; for an event `{ event: type }`, for state `{ event: type, state: true }`.
-   * @returns Whether it is enough; false if the level is not known, where `getPowerLevel()` returns undefined.
+   * @returns Whether it is enough; false if it is not known, where `getPowerLevel()` returns undefined.
    *
    * @example
    * ```ts

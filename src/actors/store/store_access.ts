@@ -1,6 +1,6 @@
 /**
- * The Store as a client uses it: opened for the account that acts, and given the state that the client has sent and
- * read.
+ * The Store as a client uses it: opened for the account that acts,
+ * and given the state that the client has sent and read.
  *
  * @module
  */
@@ -257,8 +257,8 @@ function synthetic(roomId: RoomID, type: string, stateKey: string, content: obje
 }
 
 /**
- * Makes a request, which the Store counts as under way while it lasts. The request does not wait for the Store: one
- * that is not open yet commits no sync before it hears of the request.
+ * Makes a request, which the Store counts as under way while it lasts. The request does not wait for the
+ * Store: one that is not open yet commits no sync before it hears of the request.
  *
  * @param actors Have the Store.
  * @param read Names the request, and the room.

@@ -69,7 +69,7 @@ export function spawnStore({ kv, lease, clock = systemClock, log }: StoreOptions
 
 type Turn<Reply> = Reply | Promise<Reply>;
 
-/** What the Store can be asked: it alone reads and writes a device's records. A commit that fails is fatal. */
+/** What the Store can be asked: it alone reads and writes a device's records. A failed commit is fatal. */
 export class StoreHandlers implements AsyncDisposable {
   readonly #writer: StoreWriter;
   readonly #keeper: StoreKeeper;
@@ -355,18 +355,18 @@ export class StoreHandlers implements AsyncDisposable {
    * Reads records of another actor's; `undefined` where there is none. Keys are relative to the
    * account's.
    */
-  readRecords(keys: readonly StoreKey[]): Turn<unknown[]> {
-    return this.#writer.getMany(keys.map((key) => this.#writer.keys.record(key)));
+  readRecords(keys: readonly StoreKey[]): Later<unknown[]> {
+    return later(this.#writer.getMany(keys.map((key) => this.#writer.keys.record(key))));
   }
 
   /** Reads another actor's records below a prefix, in order: all, or those of a page. */
-  listRecords({ prefix, ...options }: StoreListOptions & { readonly prefix: StoreKey }): Turn<KeptRecord[]> {
-    return this.#after(() => this.#writer.listRecords(prefix, options));
+  listRecords({ prefix, ...options }: StoreListOptions & { readonly prefix: StoreKey }): Later<KeptRecord[]> {
+    return later(this.#writer.listRecords(prefix, options));
   }
 
-  /** Changes records of another actor's, in one commit. */
-  commitRecords(mutations: readonly StoreMutation[]): Turn<void> {
-    return this.#after(() => this.#writer.commit(this.#records(mutations)));
+  /** Changes records of another actor's, in one commit, maybe with others. Reads see them immediately. */
+  commitRecords(mutations: readonly StoreMutation[]): Later<void> {
+    return later(this.#writer.share(this.#records(mutations)));
   }
 
   /**

@@ -17,8 +17,8 @@ interface KeptStore {
 }
 
 /**
- * Renews the lease, and commits deferred changes if nothing else does. Between the two nothing wakes up. Without the
- * device and without such changes it has no timer, so that a program can end.
+ * Renews the lease, and commits deferred changes if nothing else does. Between the two nothing wakes up.
+ * Without the device and without such changes it has no timer, so that a program can end.
  */
 export class StoreKeeper {
   /** The Store, which is asked as others ask it. */
@@ -89,7 +89,8 @@ export class StoreKeeper {
       for (;;) {
         const { isKept, dueIn } = writer;
         await this.#clock.delay(isKept ? dueIn : Math.min(dueIn, MAX_DEFERRED), { signal });
-        if (writer.isLeftOver) await this.store?.handBack({ hears: false }); // a call between two passes has taken it
+        // A call between two passes has taken it.
+        if (writer.isLeftOver) await this.store?.handBack({ hears: false });
         else await this.store?.flush();
       }
     } catch {
@@ -98,7 +99,9 @@ export class StoreKeeper {
   }
 }
 
-/** Does work that ends with a signal, too. `AbortSignal.any()` would leave something at the signal each time. */
+/**
+ * Does work that ends with a signal, too. `AbortSignal.any()` would leave something at the signal each time.
+ */
 async function stoppable(
   stopping: AbortSignal,
   ending: AbortController,

@@ -194,10 +194,13 @@ export interface CommittedSync {
   readonly crashes: number;
 }
 
+/** The types whose data is plain. */
+type PlainEventType = Exclude<InternalEventType, "VERIFICATION_REQUEST" | "HANDLER_ERROR">;
+
 /** An internal event: one that Greenroom makes. */
 export type InternalDelivery = {
-  [Type in InternalEventType]: { readonly type: Type; readonly data: InternalEvents[Type] };
-}[InternalEventType];
+  [Type in PlainEventType]: { readonly type: Type; readonly data: InternalEvents[Type] };
+}[PlainEventType];
 
 /** What happened in one room. */
 export interface RoomBatch {

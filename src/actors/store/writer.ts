@@ -7,7 +7,6 @@
 
 import { ValueError } from "../../errors/matrix_error.ts";
 import {
-  type Holding,
   kindOf,
   Lease,
   type LeaseOptions,
@@ -103,10 +102,12 @@ export class StoreWriter {
    */
   async getMany<T>(keys: readonly StoreKey[]): Promise<(T | undefined)[]> {
     if (keys.length === 0) return [];
+    // A commit may end while a read that came before that is on its way.
+    const before = this.#deferredAt(keys);
     const entries = await this.#kv.getMany(keys);
-    const none = this.#deferred.size === 0 && this.#committing.size === 0;
+    const now = this.#deferredAt(keys);
     return entries.map((entry, index) => {
-      const deferred = none ? undefined : this.#deferredAt(JSON.stringify(keys[index]));
+      const deferred = now[index] ?? before[index];
       if (deferred === undefined) return entry?.value as T | undefined;
       return deferred.type === "set" ? deferred.value as T : undefined;
     });
@@ -185,12 +186,12 @@ export class StoreWriter {
 
   /** Whether the device is held until the client is stopped or closed, not from pass to pass. */
   get isKept(): boolean {
-    return this.#mode === "kept";
+    return (this.#taking?.holding?.mode ?? "kept") === "kept";
   }
 
   /** Whether the device is held without a pass that will hand it back. */
   get isLeftOver(): boolean {
-    return !this.#isFree && this.#mode === "between";
+    return !this.#isFree && this.#taking?.holding?.mode === "between";
   }
 
   /**
@@ -203,8 +204,8 @@ export class StoreWriter {
   }
 
   /**
-   * Says what to do if the store refuses a change: delete its record, and make smaller changes instead. Only for
-   * records that a commit can go without.
+   * Says what to do if the store refuses a change: delete its record, and make smaller changes instead.
+   * Only for records that a commit can go without.
    *
    * @param mutation The change.
    * @param parts Makes the smaller changes.
@@ -244,6 +245,18 @@ export class StoreWriter {
   }
 
   /**
+   * Makes changes that reads see immediately. All that come until the next commit begins are part of it.
+   *
+   * @param mutations The changes.
+   * @returns Resolves when they are durable.
+   * @throws As {@link StoreWriter.commit} does.
+   */
+  share(mutations: readonly StoreMutation[]): Promise<void> {
+    for (const mutation of mutations) this.#deferred.set(JSON.stringify(mutation.key), mutation);
+    return this.flush();
+  }
+
+  /**
    * Commits the deferred changes, and renews the lease if it is due. If a commit is under way, the
    * next one comes after it, with all changes until then.
    *
@@ -266,7 +279,8 @@ export class StoreWriter {
    * itself.
    */
   async close(): Promise<void> {
-    const changes = this.#hasFailed ? [] : [...this.#deferred.values()]; // they may depend on what was not written
+    // They may depend on what was not written.
+    const changes = this.#hasFailed ? [] : [...this.#deferred.values()];
     const lease = this.#lease;
     if (lease === undefined) {
       if (changes.length > 0) await this.#kv.commit(changes);
@@ -280,8 +294,13 @@ export class StoreWriter {
     }
   }
 
-  #deferredAt(id: string): StoreMutation | undefined {
-    return this.#deferred.get(id) ?? this.#committing.get(id);
+  /** The changes of these keys that wait for a commit, or for its end. */
+  #deferredAt(keys: readonly StoreKey[]): readonly (StoreMutation | undefined)[] {
+    if (this.#deferred.size === 0 && this.#committing.size === 0) return [];
+    return keys.map((key) => {
+      const id = JSON.stringify(key);
+      return this.#deferred.get(id) ?? this.#committing.get(id);
+    });
   }
 
   async #commitAll(): Promise<void> {
@@ -328,11 +347,7 @@ export class StoreWriter {
 
   /** Whether the device is held, and the lease to be renewed. */
   get #isHeld(): boolean {
-    return !this.#isFree && this.#mode !== "late";
-  }
-
-  get #mode(): Holding["mode"] {
-    return this.#taking?.holding?.mode ?? "kept";
+    return !this.#isFree && this.#taking?.holding?.mode !== "late";
   }
 
   async #apply(mutations: readonly StoreMutation[], parting?: Parting): Promise<void> {

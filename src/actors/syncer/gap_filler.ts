@@ -12,13 +12,59 @@ import type { RoomEventFilter } from "../../types/events/sync_response.ts";
 import type { SyncToken } from "../../types/ids.ts";
 import type { GapReason } from "../../types/events/internal_event.ts";
 import { isEvent, isRoomEvent, tidyEvent } from "../../types/checks/event_check.ts";
+import type { MessagesResponse } from "../../types/events/room_records.ts";
 import type { RoomPart, TimelineEvent } from "./sync_parts.ts";
 import { isFinal } from "./sync_failure.ts";
 import type { SyncRequests } from "./syncer_options.ts";
 import { type ShownEvents, wasShown } from "../store/mod.ts";
+import type { KeptPage } from "./window.ts";
 
 /** How many events a page is asked to hold. */
 const PAGE = 100;
+/** How many characters of pages are kept with a response: one text has them all, and no text is endless. */
+const MAX_KEPT = 50_000_000;
+
+/**
+ * Reads the pages of gaps of a response that is kept. They are kept with it, so that it comes again as it
+ * came: by then the server may refuse them, since the user has been thrown out. What is too much to be kept
+ * is read again.
+ */
+export class GapPages implements Pick<SyncRequests, "getMessages"> {
+  readonly #requests: Pick<SyncRequests, "getMessages">;
+  readonly #kept: ReadonlyMap<string, string>;
+  /** What has been read beside that, and is to be kept. */
+  readonly #read: KeptPage[] = [];
+  /** How many more characters are kept. */
+  #left = MAX_KEPT;
+
+  /**
+   * @param requests The way to the server.
+   * @param kept What is kept.
+   */
+  constructor(requests: Pick<SyncRequests, "getMessages">, kept: readonly KeptPage[]) {
+    this.#requests = requests;
+    this.#kept = new Map(kept);
+    for (const text of this.#kept.values()) this.#left -= text.length;
+  }
+
+  /** All pages to keep; undefined: there are no others than were kept. */
+  get news(): readonly KeptPage[] | undefined {
+    return this.#read.length === 0 ? undefined : [...this.#kept, ...this.#read];
+  }
+
+  /** Reads a page, unless it is kept. */
+  async getMessages(...request: Parameters<SyncRequests["getMessages"]>): Promise<MessagesResponse> {
+    const [roomId, _, from, { toToken, filterJson } = {}] = request;
+    const asked = JSON.stringify([roomId, from, toToken, filterJson]);
+    const known = this.#kept.get(asked);
+    if (known !== undefined) return JSON.parse(known) as MessagesResponse;
+    const page = await this.#requests.getMessages(...request);
+    const text = JSON.stringify(page);
+    this.#left -= text.length;
+    if (this.#left >= 0) this.#read.push([asked, text]);
+    return page;
+  }
+}
 
 /** What a gap is read with. */
 export interface GapReader {
@@ -169,10 +215,10 @@ const PATIENCE = 10;
 /**
  * Tells what belongs to a gap from what stands before it.
  *
- * An event that was shown proves only itself: it may stand among new ones. It also is what comes first where
- * the server reads on beyond the gap, and then there are events behind it that were shown too long ago to be
- * remembered, or never. So from there on each page is compared with what the server gives from the token on at
- * which the gap starts.
+ * An event that was shown proves only itself: it may stand among new ones. It also is what comes first
+ * where the server reads on beyond the gap, and then there are events behind it that were shown too long
+ * ago to be remembered, or never. So from there on each page is compared with what the server gives from
+ * the token on at which the gap starts.
  */
 export class GapStart {
   readonly #options: GapStartOptions;

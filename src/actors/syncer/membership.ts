@@ -58,7 +58,8 @@ export function entryAmong(newestFirst: readonly MatrixEvent[], view: StayView):
  * @returns The own join with which the user came into the room, if that is news.
  */
 export function markHistory(room: RoomPart, view: StayView): EventID | undefined {
-  if ((room.base & (SyncStream.JOINED_ROOM | SyncStream.LEFT_ROOM)) === 0) return undefined; // the user is not in the room
+  // The user is not in the room.
+  if ((room.base & (SyncStream.JOINED_ROOM | SyncStream.LEFT_ROOM)) === 0) return undefined;
   const { own, before } = view;
   const isNew = !before.isJoined;
   const events = room.filled.length === 0 ? room.timeline : [...room.filled, ...room.timeline];

@@ -13,10 +13,11 @@ import { SyncStream } from "../../types/events/event.ts";
 import type { RoomID, UserID } from "../../types/ids.ts";
 import type { RoomPart, SyncParts } from "./sync_parts.ts";
 import { isOwnMember, type StayView } from "./membership.ts";
+import type { GapPages } from "./gap_filler.ts";
 import type { RoomGaps, RoomGapsOptions } from "./room_gaps.ts";
 import type { SyncFilter } from "./sync_reader.ts";
 import type { RoomMemory, SyncPosition } from "./sync_progress.ts";
-import type { StoreHandlers } from "../store/mod.ts";
+import { CREATE, nameOf, type StatePiece, type StoreHandlers } from "../store/mod.ts";
 import type { ActorRef } from "../kernel/mod.ts";
 import type { SyncWindow } from "./window.ts";
 
@@ -36,6 +37,8 @@ export interface RoomContinuityOptions extends RoomGapsOptions {
 export interface Continuation extends Pick<SyncPosition, "since" | "anew" | "first"> {
   /** How it goes on from those before, if it is one of sliding sync. */
   readonly window?: SyncWindow;
+  /** Reads its gaps, if it is kept. */
+  readonly pages?: GapPages;
   /** Whether nothing is delivered of rooms that are shown as they are. Default: it is. */
   readonly dropOld?: boolean;
   /** How many events of a gap are read at most, in each room; false: none. */
@@ -51,11 +54,13 @@ export const SIDE_BY_SIDE = 4;
 export interface ViewedRoom {
   readonly room: RoomPart;
   readonly view: StayView;
+  /** Whether the response has all of its state. Default: it need not. */
+  readonly isWhole?: boolean;
 }
 
 /**
- * Leaves out of a response that begins at the start what was there before, and adds the rooms that the user has
- * left meanwhile, which it does not show.
+ * Leaves out of a response that begins at the start what was there before,
+ * and adds the rooms that the user has left meanwhile, which it does not show.
  *
  * @returns The rooms that the user was in before, and the others.
  */
@@ -99,13 +104,22 @@ export async function resumeStays(
   { store }: Pick<RoomContinuityOptions, "store">,
   gaps: RoomGaps,
 ): Promise<void> {
-  await sideBySide(stayed, SIDE_BY_SIDE, async ({ room, view }) => {
+  await sideBySide(stayed, SIDE_BY_SIDE, async ({ room, view, isWhole }) => {
     if (!dropTimeline) await gaps.resume({ room, view }, limit);
     const stored = await store.listState({ roomId: room.roomId });
     const ids = new Set(stored.map((event) => (event as { readonly event_id?: string }).event_id));
     const same = room.state.filter((event) => "event_id" in event && ids.has(event.event_id));
     room.shown = new Set([...room.shown, ...same]);
+    const gone = isWhole ? missingFrom(room, stored) : [];
+    if (gone.length > 0) room.gone = gone;
   });
+}
+
+/** The pieces of state that a room has not any more, of which a response has all of the state. */
+function missingFrom({ state }: RoomPart, stored: readonly StatePiece[]): readonly StatePiece[] {
+  const left = new Set((state as readonly StatePiece[]).map(nameOf));
+  if (!left.has(CREATE)) return []; // a server that leaves this out has left out more
+  return stored.filter((piece) => !left.has(nameOf(piece)));
 }
 
 /** The part of a room that is not shown: its events are read from the end of the response on. */

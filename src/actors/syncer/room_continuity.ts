@@ -43,7 +43,8 @@ export class RoomContinuity {
 
   /** Joins a response. Returns undefined if there was nothing to wait for. */
   connect(parts: SyncParts, from: Continuation): Promise<void> | undefined {
-    const { since, window } = from;
+    const { since, window, pages } = from;
+    this.#gaps.pages = pages;
     if (window !== undefined) return this.#slide(parts, from, window);
     if (since === undefined) return from.anew ? this.#resume(parts, from) : this.#begin(parts, from);
     const { own, memory } = this.#options;
@@ -64,7 +65,7 @@ export class RoomContinuity {
   /** A response of sliding sync: some of its rooms are as they are, whatever was shown of them. */
   async #slide(parts: SyncParts, from: Continuation, window: SyncWindow): Promise<void> {
     const { own, memory } = this.#options;
-    const { since, initial, isGrowing, isFirst } = window;
+    const { since, initial, isWhole, isGrowing, isFirst } = window;
     const views = await memory.views(parts.rooms, own);
     const shown = new Set(initial);
     const known: ViewedRoom[] = [];
@@ -81,7 +82,7 @@ export class RoomContinuity {
         before.shown + before.entries.join("") !== ""
       ) {
         if (from.dropOld) room.asItIs = "dropped";
-        known.push({ room, view });
+        known.push({ room, view, isWhole: isInitial && isWhole });
       } else others.push({ room, view });
     });
     const dropTimeline = from.dropTimeline || from.dropOld === true;
@@ -122,14 +123,15 @@ export class RoomContinuity {
   ): Promise<void> | undefined {
     const gaps: RoomWithGap[] = [];
     const mayHide = this.#options.filter.members === "some";
-    each(rooms, views, (room, view) => {
+    for (const [index, room] of rooms.entries()) {
+      const view = views[index] as StayView; // one for each room
       const { again, added } = lookAt(view.before.shown, room.timeline);
       room.shown = again;
       const isGap = (room.limited || mayHide) &&
         (dropTimeline ? room.limited : this.#gaps.isOpen(room, view));
       if (isGap) gaps.push({ room, view, since });
       else setNews(room, view, added); // the usual case
-    });
+    }
     if (gaps.length === 0) return undefined;
     let left = MAX_READ;
     return sideBySide(gaps, SIDE_BY_SIDE, async (gap) => {

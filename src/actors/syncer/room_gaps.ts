@@ -14,6 +14,7 @@ import { SyncStream } from "../../types/events/event.ts";
 import {
   fillGap,
   type GapEnd,
+  type GapPages,
   type GapReader,
   GapStart,
   type OlderPage,
@@ -63,6 +64,8 @@ const NO_PAGE: OlderPage = { events: [], isLast: true };
 
 /** Fills gaps. */
 export class RoomGaps {
+  /** Reads those of a response that is kept. Undefined: it is not. */
+  pages: GapPages | undefined;
   readonly #options: RoomGapsOptions;
   /** The response that was given up last, by the token before it, and how often. */
   #givenUp: { readonly since: SyncToken | undefined; times: number } = { since: undefined, times: 0 };
@@ -99,7 +102,9 @@ export class RoomGaps {
     return length;
   }
 
-  /** Reads of a gap that stays what it redacts: servers do not send the state again that they have redacted. */
+  /**
+   * Reads of a gap that stays what it redacts: servers do not send the state again that they have redacted.
+   */
   async redact({ room, view, since }: RoomWithGap): Promise<void> {
     if (!view.before.isJoined) return; // the state comes as it is
     const rest: RoomPart = { ...room };
@@ -125,9 +130,9 @@ export class RoomGaps {
   }
 
   /**
-   * Finds what is new in a room whose stream begins at the start once more: what stands behind what was shown
-   * last. If nothing of that is found, everything is history: rather a lost event than an old command that runs
-   * again.
+   * Finds what is new in a room whose stream begins at the start once more: what stands behind
+   * what was shown last. If nothing of that is found, everything is history: rather a lost event
+   * than an old command that runs again.
    *
    * @param limit The most events to read.
    */
@@ -213,7 +218,8 @@ export class RoomGaps {
     const { reason, error } = await this.#fill(all, { ...this.#reader(since, SEARCHED), endAmong });
     const [entry, ...others] = all.filled;
     if (reason === "refused") {
-      room.timeline.forEach((event) => event.source |= SyncStream.HISTORY); // rather a lost event than an old command that runs again
+      // Rather a lost event than an old command that runs again.
+      room.timeline.forEach((event) => event.source |= SyncStream.HISTORY);
       leaveOut(gap, { reason, ...(error && { error }) }, this.#options.log);
     }
     if (reason !== "end" || entry === undefined) return undefined;
@@ -243,7 +249,7 @@ export class RoomGaps {
 
   #reader(since: SyncToken | undefined, limit: number): GapReader {
     const { requests, signal } = this.#options;
-    return { requests, since, limit, filter: undefined, signal };
+    return { requests: this.pages ?? requests, since, limit, filter: undefined, signal };
   }
 }
 

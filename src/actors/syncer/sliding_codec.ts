@@ -1,16 +1,16 @@
 /**
  * Turns answers of sliding sync into those of the classic sync, and has the token of a place in both.
  *
- * Nothing here is checked beyond what decides where a part goes: `sync_parts.ts` checks the parts, of whichever
- * sync they are.
+ * Nothing here is checked beyond what decides where a part goes:
+ * `sync_parts.ts` checks the parts, of whichever sync they are.
  *
  * @module
  */
 
-import { object, type SlidingAnswer, type SlidingRoom } from "../../api/server/server.ts";
+import type { SlidingAnswer, SlidingRoom } from "../../api/server/server.ts";
 import type { SyncResponse } from "../../types/events/sync_response.ts";
 import type { SyncToken } from "../../types/ids.ts";
-import { isJsonObject, type JsonObject } from "../../types/json.ts";
+import { isJsonObject, type JsonObject, objectOf } from "../../types/json.ts";
 import { isReceivedRoomId } from "../../types/identifiers.ts";
 import { GONE, SLIDING, type SyncWindow } from "./window.ts";
 
@@ -18,7 +18,7 @@ import { GONE, SLIDING, type SyncWindow } from "./window.ts";
 export interface SlidingPlace {
   /** Where the connection goes on; absent: with a new one. */
   readonly pos?: string;
-  /** Up to where messages to the device have come; absent: there were none. */
+  /** Up to where messages to the device have come; absent: there were none, or all are acknowledged. */
   readonly toDevice?: string;
   /** How many rooms were asked for; absent: all. */
   readonly shown?: number;
@@ -87,12 +87,16 @@ export function requestToken(place: Pick<SlidingPlace, "pos" | "isToken">): Sync
   return place.isToken === true ? (place.pos ?? "") as SyncToken : classicToken(place);
 }
 
-/** How many rooms the first answer has: enough to begin with, and collected in no time. */
-const FIRST_ROOMS = 20;
-/** How many rooms more each answer behind it has. */
+/** How many rooms the first answer of a connection has: all of their state comes, and they may be large. */
+const FIRST_ROOMS = 1;
+/** So many times as many rooms have been asked for with each answer behind it, */
+const GROWTH = 5;
+/** but no more than so many more. */
 const MORE_ROOMS = 100;
 /** An absence from which on the newest rooms come first, in minutes. */
 const LONG_ABSENCE = 10;
+/** How many rooms come first then, on the same connection: of each only what has changed. */
+const NEWEST_ROOMS = 20;
 
 /**
  * A place with how many rooms are to be asked for from there.
@@ -106,10 +110,12 @@ export function askedFrom(
 ): SlidingPlace {
   const { shown, isNarrow, ...rest } = place;
   if (isNarrow === true) return rest; // all others
-  if (shown !== undefined) return { ...place, shown: shown === 0 ? FIRST_ROOMS : shown + MORE_ROOMS };
+  if (shown !== undefined) {
+    return { ...place, shown: shown === 0 ? FIRST_ROOMS : Math.min(shown * GROWTH, shown + MORE_ROOMS) };
+  }
   const isBack = minute - (place.minute ?? minute) >= LONG_ABSENCE;
-  if (!isBack || rooms <= FIRST_ROOMS) return place;
-  return { ...place, shown: FIRST_ROOMS, base: requestToken(place), isNarrow: true };
+  if (!isBack || rooms <= NEWEST_ROOMS) return place;
+  return { ...place, shown: NEWEST_ROOMS, base: requestToken(place), isNarrow: true };
 }
 
 /** What is known beside an answer. */
@@ -126,6 +132,8 @@ export interface SlidingContext {
   readonly minute?: number;
   /** What the user was to rooms before. */
   readonly memberships: ReadonlyMap<string, string>;
+  /** The latest invitations of the user that have been shown, by room: see {@link invitationIn}. */
+  readonly invitations: ReadonlyMap<string, string>;
 }
 
 /** An answer in the form of the classic sync. */
@@ -147,7 +155,11 @@ export function classicAnswer(answer: SlidingAnswer, context: SlidingContext): C
   const isGrowing = from.shown !== undefined || from.base !== undefined || isBegun;
   const isWhole = from.shown === undefined || count <= from.shown;
   const base = from.base ?? (from.isFirst ? requestToken(end) : undefined);
-  const toDevice = typeof next_batch === "string" && next_batch !== "" ? next_batch : from.toDevice;
+  const named = typeof next_batch === "string" && next_batch !== "" ? next_batch : from.toDevice;
+  // A server that was restored may be behind the place, and then withholds or drops messages until it has
+  // counted on. Where a new connection has none, those up to the place are acknowledged: it is not needed.
+  const isEmpty = !Array.isArray(events) || events.length === 0;
+  const toDevice = isBegun && isEmpty && named === from.toDevice ? undefined : named;
   // An answer without news ends where it begins.
   const minute = pos === from.pos && toDevice === from.toDevice && !isGrowing ? from.minute : context.minute;
   const place: SlidingPlace = {
@@ -179,6 +191,7 @@ export function classicAnswer(answer: SlidingAnswer, context: SlidingContext): C
     window: {
       ...(since !== undefined && { since }),
       initial,
+      isWhole: true,
       isGrowing,
       isFirst: from.isFirst,
       isNew: isBegun,
@@ -196,11 +209,12 @@ const NOTHING: SlidingRoom = {
   prevBatch: undefined,
   state: undefined,
   stripped: undefined,
+  stamp: undefined,
 };
 
 function sectionsOf(
   { rooms, roomData, receipts, typing }: SlidingAnswer,
-  { own, memberships: before }: SlidingContext,
+  { own, memberships: before, invitations }: SlidingContext,
   isNewToRooms: boolean,
 ): { readonly sections: JsonObject; readonly initial: string[]; readonly memberships: Map<string, string> } {
   const found: Record<"join" | "invite" | "knock" | "leave", [string, JsonObject][]> = {
@@ -215,7 +229,7 @@ function sectionsOf(
   for (const roomId of new Set([...rooms.keys(), ...beside])) {
     if (!isReceivedRoomId(roomId)) continue;
     const room = rooms.get(roomId) ?? NOTHING;
-    const [events, state, stripped] = [room.events ?? [], room.state ?? [], room.stripped ?? undefined];
+    const [events, state, stripped] = [room.events ?? [], room.state ?? [], stamped(room, own)];
     const was = before.get(roomId);
     const isEmpty = [events, state].every((list) => Array.isArray(list) && list.length === 0);
     const isOutside = was === undefined || was === "invite" || was === "knock";
@@ -226,8 +240,11 @@ function sectionsOf(
     const section = membership === "ban" ? "leave" : membership;
     if (!Object.hasOwn(found, section)) continue;
     memberships.set(roomId, membership);
-    // As long as rooms are shown for the first time on a connection, one that the user is outside of is no news.
-    if (isNewToRooms && section !== "join" && was === membership) continue;
+    // Synapse shows an invitation again with all that happens in the room, and a connection that begins
+    // shows what the user is outside of.
+    const isAgain = section !== "join" &&
+      (stripped === undefined ? isNewToRooms : invitationIn(stripped, own) === invitations.get(roomId));
+    if (isAgain && was === membership) continue;
     if (room.initial === true && was !== "invite" && was !== "knock") initial.push(roomId);
     found[section as keyof typeof found].push([
       roomId,
@@ -243,15 +260,39 @@ function sectionsOf(
   return { sections: Object.fromEntries(entries), initial, memberships };
 }
 
+/** What the own member event of an invitation has in `unsigned`: which invitation it is. */
+const STAMP = "greenroom.stamp";
+
+/** What those outside see of a room, with the stamp: an invitation alike may follow one that was declined. */
+function stamped({ stripped, stamp }: SlidingRoom, own: string): unknown {
+  const member = ownMember(stripped, own);
+  if (!Array.isArray(stripped) || member === undefined || typeof stamp !== "number") {
+    return stripped ?? undefined;
+  }
+  const unsigned = { ...objectOf(member.unsigned), [STAMP]: stamp };
+  return stripped.map((event) => event === member ? { ...member, unsigned } : event);
+}
+
+/** Names the invitation in a list of state: by its sender and its stamp, if there is one. */
+export function invitationIn(list: unknown, own: string): string | undefined {
+  const member = ownMember(list, own);
+  return member && JSON.stringify([member.sender, objectOf(member.unsigned)[STAMP]]);
+}
+
+/** The last own member event of a list, if it is one and has one. */
+function ownMember(list: unknown, own: string): JsonObject | undefined {
+  return !Array.isArray(list)
+    ? undefined
+    : list.findLast((event) =>
+      isJsonObject(event) && event.type === "m.room.member" && event.state_key === own
+    );
+}
+
 /** What the user is to a room; undefined: what they were before. */
 function membershipIn({ membership, stripped, state, events }: SlidingRoom, own: string): string | undefined {
   if (typeof membership === "string") return membership;
   for (const list of [stripped, state, events]) {
-    if (!Array.isArray(list)) continue;
-    const member = list.findLast((event) =>
-      isJsonObject(event) && event.type === "m.room.member" && event.state_key === own
-    );
-    const { membership } = object(member?.content);
+    const { membership } = objectOf(ownMember(list, own)?.content);
     if (typeof membership === "string") return membership;
   }
   return undefined;

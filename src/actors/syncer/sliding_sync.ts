@@ -1,14 +1,16 @@
 /**
  * Reads by sliding sync, or by the classic sync, whichever of them has written the position. Loaded late.
  *
- * A connection of sliding sync shows the rooms with the latest news first, and then more and more of them, each
- * at first as it is. The server forgets a position once the next one is used: so each answer is kept until it
- * has been handled, and a process that goes on from what was handled reads what was kept before it asks.
+ * A connection of sliding sync shows the rooms with the latest news first, and then more and more, each at
+ * first as it is. The server forgets a position once the next one is used: so each answer is kept until it is
+ * handled, and a process that goes on from what was handled reads what was kept before it asks.
  *
  * After an absence the newest rooms of a connection come first, too, and then all others.
  *
  * Where no connection goes on, since the server has forgotten it or the classic sync has read so far, another
  * one begins; what was shown before is left out of it.
+ *
+ * Over 300 lines because what a process has seen decides what it asks next, and what of an answer is news.
  *
  * @module
  */
@@ -16,7 +18,6 @@
 import type { AllAPI } from "../../api/api.ts";
 import {
   freshFilter,
-  object,
   type SlidingAnswer,
   slidingLack,
   type SlidingSpelling,
@@ -31,15 +32,17 @@ import { MatrixRequestError } from "../../errors/request_error.ts";
 import { PresenceState } from "../../types/enums.ts";
 import type { SyncResponse } from "../../types/events/sync_response.ts";
 import type { RoomID, SyncToken } from "../../types/ids.ts";
+import { objectOf } from "../../types/json.ts";
 import type { ActorRef } from "../kernel/mod.ts";
 import type { StoreHandlers } from "../store/mod.ts";
 import { NOTHING, syncBackoff, UnsupportedSyncError } from "./sync_failure.ts";
-import { type SyncWay, type SyncWindow, WINDOW } from "./window.ts";
+import { keptResponse, type SyncWay, type SyncWindow, WINDOW } from "./window.ts";
 import {
   askedFrom,
   type ClassicAnswer,
   classicAnswer,
   classicToken,
+  invitationIn,
   requestToken,
   type SlidingPlace,
   slidingPlace,
@@ -55,8 +58,13 @@ export interface SlidingSyncOptions {
   readonly sync: SyncWay;
   /** Whether there is encryption, for which one-time keys count. */
   readonly isEncrypted: boolean;
+  /** The rooms that are shown at once. */
+  readonly followed: ReadonlySet<RoomID>;
   /** Keeps answers, and has the rooms of earlier ones. */
-  readonly store: Pick<ActorRef<StoreHandlers>, "keepResponse" | "keptResponse" | "position" | "rooms">;
+  readonly store: Pick<
+    ActorRef<StoreHandlers>,
+    "getState" | "keepResponse" | "keptResponse" | "position" | "rooms"
+  >;
   /** Measures waits. */
   readonly clock: Clock;
   /** Logs what is lost. */
@@ -64,6 +72,12 @@ export interface SlidingSyncOptions {
 }
 
 type WindowedResponse = SyncResponse & { readonly [WINDOW]?: SyncWindow };
+
+/** Rooms that the user is not in, as a response has them. */
+type Outside = Record<
+  string,
+  { readonly [State in "invite_state" | "knock_state"]?: { readonly events?: unknown } }
+>;
 
 /** What a response says of the keys that the server has of the device. */
 type KeysLeft = Pick<SyncResponse, "device_one_time_keys_count" | "device_unused_fallback_key_types">;
@@ -81,6 +95,8 @@ export class SlidingSync {
   #spelling: { readonly of: SlidingSpelling | undefined; readonly lack: string } | undefined;
   /** What the user is to rooms, as of the last response; undefined: the Store has not been asked. */
   #memberships: Map<string, string> | undefined;
+  /** By room, the latest invitation of the user. */
+  readonly #invitations = new Map<string, string>();
   /** The rooms that this process has seen on the connection, as long as not all have been shown. */
   readonly #seen = new Set<string>();
   /** What the server has said of the keys that it has of the device: it need not say it again. */
@@ -100,20 +116,34 @@ export class SlidingSync {
     const { since } = options;
     const { store } = this.#options;
     // Before anything is taken in that the Store has not committed yet.
-    this.#memberships ??= new Map(
-      (await store.rooms()).map(({ roomId, membership }) => [roomId, membership]),
-    );
+    this.#memberships ??= await this.#known();
     const kept = await store.keptResponse({ since });
     if (kept !== undefined) {
       const [response, window] = JSON.parse(kept) as [SyncResponse, SyncWindow];
       this.#note(response);
       this.#keptEnd = response.next_batch;
-      return Object.assign(response, { [WINDOW]: { ...window, hasMore: true, isKept: true as const } });
+      const { pages = [] } = window;
+      return Object.assign(response, {
+        [WINDOW]: { ...window, hasMore: true, isKept: true as const, pages },
+      });
     }
     // After what was kept, the first request does not wait for news: the server may have some already.
     const response = await this.#read(since === this.#keptEnd ? { ...options, timeout: 0 } : options);
     this.#keptEnd = undefined;
     return response;
+  }
+
+  /** What the user is to the rooms of the Store. */
+  async #known(): Promise<Map<string, string>> {
+    const { store, session } = this.#options;
+    const rooms = await store.rooms();
+    for (const { roomId, membership } of rooms) {
+      if (membership !== "invite" && membership !== "knock") continue;
+      const member = await store.getState({ roomId, type: "m.room.member", stateKey: session.mxid });
+      const invitation = invitationIn([member], session.mxid);
+      if (invitation !== undefined) this.#invitations.set(roomId, invitation);
+    }
+    return new Map(rooms.map(({ roomId, membership }) => [roomId, membership]));
   }
 
   /** Reads by the sync that goes on from a place. */
@@ -123,7 +153,7 @@ export class SlidingSync {
     const place = slidingPlace(since);
     if (sync === "sliding" || (sync === "auto" && await this.#spelled(signal) !== undefined)) {
       if (place !== undefined) return await this.#goOn(place, options);
-      if (!await this.#isHandled(since)) return await api.sync(options); // it shows again what was not handled
+      if (!await this.#isHandled(since)) return await api.sync(options); // shows what was not handled
       if (since === undefined) {
         const isFirst = (await store.position()).anew === undefined;
         return await this.#begin({ isFirst, isBehind: false }, options);
@@ -133,7 +163,7 @@ export class SlidingSync {
       return await this.#begin({ base: since, isFirst: false, isBehind: false }, options);
     }
     if (place === undefined) return await api.sync(options);
-    // The classic token of a place is ahead of rooms that have not been shown, and of messages that have not come.
+    // The classic token of a place is ahead of rooms that were not shown, and messages that did not come.
     const isWhole = place.shown === undefined && !place.isBehind;
     if (!isWhole && await this.#spelled(signal) !== undefined) return await this.#goOn(place, options);
     // Without sliding sync, the messages to the device that have come must not come again.
@@ -143,6 +173,7 @@ export class SlidingSync {
     const window = {
       ...(token !== undefined && { since: token }),
       initial: token === undefined ? Object.keys(response.rooms?.join ?? {}) : [],
+      isWhole: false, // the application's filter may leave some out
       isGrowing: !isWhole,
       isFirst: place.isFirst,
       isNew: token === undefined,
@@ -161,6 +192,10 @@ export class SlidingSync {
   /** The next answer of a connection; or the first of another, if the server has forgotten it. */
   async #goOn(place: SlidingPlace, options: SyncOptions): Promise<WindowedResponse> {
     const { signal } = options;
+    // To the other form the position is garbage, which no server tells from a token that it has forgotten.
+    if ((place.isToken ?? false) !== (await this.#spell(signal)).isToken) {
+      return await this.#anew(place, options);
+    }
     try {
       const response = await this.#ask(place, options);
       this.#losses = 0;
@@ -175,13 +210,14 @@ export class SlidingSync {
       waiting: Math.round(wait),
     });
     if (wait > 0) await clock.delay(wait, { signal });
-    const { toDevice, base = place.isFirst ? undefined : requestToken(place), isFirst } = place;
-    return await this.#begin({
-      ...(toDevice !== undefined && { toDevice }),
-      ...(base !== undefined && { base }),
-      isFirst,
-      isBehind: place.isBehind,
-    }, options);
+    return await this.#anew(place, options);
+  }
+
+  /** The first answer of a connection behind another one. */
+  async #anew(place: SlidingPlace, options: SyncOptions): Promise<WindowedResponse> {
+    const { toDevice, isFirst, isBehind, base = isFirst ? undefined : requestToken(place) } = place;
+    const before = { ...(toDevice !== undefined && { toDevice }), ...(base !== undefined && { base }) };
+    return await this.#begin({ ...before, isFirst, isBehind }, options);
   }
 
   async #begin(place: SlidingPlace, options: SyncOptions): Promise<WindowedResponse> {
@@ -191,7 +227,7 @@ export class SlidingSync {
 
   async #ask(place: SlidingPlace, options: SyncOptions): Promise<WindowedResponse> {
     const { since, timeout = 0, setPresence, signal } = options;
-    const { session, store, clock } = this.#options;
+    const { session, followed, store, clock } = this.#options;
     const spelling = await this.#spell(signal);
     const before = this.#memberships ?? new Map<string, string>();
     const minute = Math.floor(clock.now() / 60_000);
@@ -201,6 +237,7 @@ export class SlidingSync {
       pos: place.pos,
       timeout: from.shown !== undefined || from.base !== undefined || from.isBehind ? 0 : timeout,
       rooms: from.shown,
+      followed: from.shown === undefined ? [] : [...followed],
       events: TIMELINE_LIMIT,
       toDevice: { since: place.toDevice, limit: MESSAGES },
       presence: setPresence,
@@ -212,23 +249,19 @@ export class SlidingSync {
     this.#hasAsked = true;
     const { isToken } = spelling;
     const known = { own: session.mxid, from, messages: MESSAGES, isToken, minute, memberships: before };
-    const classic = classicAnswer(answer, known);
+    const classic = classicAnswer(answer, { ...known, invitations: this.#invitations });
     const { response, window, memberships } = classic;
     if (window.isGrowing) await this.#reconcile(classic, signal);
     Object.assign(response, await this.#countKeys(answer, signal));
     // An answer without a new position is given again as it is.
-    if (response.next_batch !== since) {
-      await store.keepResponse({
-        ...(since !== undefined && { since }),
-        nextBatch: response.next_batch,
-        text: JSON.stringify([response, window]),
-      });
-    }
+    const isKept = response.next_batch !== since;
+    if (isKept) await store.keepResponse(keptResponse(since, [response, window]));
+    this.#note(response);
     for (const [roomId, membership] of memberships) before.set(roomId, membership);
-    return Object.assign(response, { [WINDOW]: window });
+    return Object.assign(response, { [WINDOW]: { ...window, ...(isKept && { pages: [] }) } });
   }
 
-  /** Once all rooms have been shown, adds those that the user has left by themselves: no connection shows them. */
+  /** Once all rooms were shown, adds those that the user has left by themselves: no connection shows them. */
   async #reconcile(
     { response, place, memberships }: ClassicAnswer,
     signal: AbortSignal | undefined,
@@ -246,7 +279,6 @@ export class SlidingSync {
       if (joined.has(roomId)) continue;
       const timeline = { events: [], limited: true, prev_batch: requestToken(place) };
       leave[roomId as RoomID] = { timeline, state_after: { events: [] } };
-      this.#memberships?.set(roomId, "leave");
     }
     response.rooms = { ...response.rooms, leave };
   }
@@ -255,7 +287,7 @@ export class SlidingSync {
   async #countKeys({ e2ee }: SlidingAnswer, signal: AbortSignal | undefined): Promise<KeysLeft> {
     const { device_one_time_keys_count: counts, device_unused_fallback_key_types: fallback } = e2ee;
     if (counts !== undefined) {
-      this.#keys.device_one_time_keys_count = object(counts) as KeysLeft["device_one_time_keys_count"];
+      this.#keys.device_one_time_keys_count = objectOf(counts) as KeysLeft["device_one_time_keys_count"];
     } else if (this.#keys.device_one_time_keys_count === undefined && this.#options.isEncrypted) {
       this.#keys.device_one_time_keys_count = await this.#options.api.uploadKeys({ signal });
     }
@@ -263,8 +295,17 @@ export class SlidingSync {
     return { ...this.#keys };
   }
 
-  /** Notes the rooms of a response that was kept. */
+  /** Notes the rooms of a response, and the invitations to them. */
   #note({ rooms = {} }: SyncResponse): void {
+    const { mxid } = this.#options.session;
+    for (
+      const [roomId, { invite_state, knock_state }] of Object.entries(
+        { ...rooms.invite, ...rooms.knock } as Outside,
+      )
+    ) {
+      const invitation = invitationIn((invite_state ?? knock_state)?.events, mxid);
+      if (invitation !== undefined) this.#invitations.set(roomId, invitation);
+    }
     for (const membership of ["join", "invite", "knock", "leave"] as const) {
       for (const roomId of Object.keys(rooms[membership] ?? {})) this.#memberships?.set(roomId, membership);
     }

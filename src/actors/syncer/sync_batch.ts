@@ -67,7 +67,10 @@ export interface SyncContext {
   readonly members: "all" | "lazy" | "some";
   /** Which messages count that come in clear into an encrypted room; undefined: all do. */
   readonly acceptClear: ((event: MessageEvent) => boolean) | undefined;
-  /** If the response comes again as it came: the events by which rooms became encrypted in those before that do. */
+  /**
+   * If the response comes again as it came: the events by which rooms became
+   * encrypted in those before that do.
+   */
   readonly encryptions?: Set<string>;
   /** Whether to store which events were shown: they can come again after a restart. */
   readonly outlives: boolean;
@@ -80,20 +83,25 @@ export interface SyncContext {
   readonly dropTimeline: boolean;
 }
 
-/** What handlers get of a response, given what the Store had of its rooms before. */
+/**
+ * What handlers get of a response.
+ *
+ * @param known What the Store had of its rooms before, and whether it tells of key counts and of devices.
+ *   Default: it does.
+ */
 export function syncBatch(
   parts: SyncParts,
   context: SyncContext,
-  { former, crashes }: CommittedSync,
+  { former, crashes, tellsKeys = true }: CommittedSync & { readonly tellsKeys?: boolean },
 ): SyncBatch {
   const { nextBatch, accountData, presence, toDevice, rooms, undecryptable, encryptedRooms } = parts;
-  const known = { context, undecryptable, encryptedRooms };
+  const beside = { context, undecryptable, encryptedRooms };
   return {
     nextBatch,
     crashes,
-    internal: keyEvents(parts),
+    internal: tellsKeys ? keyEvents(parts) : NONE,
     global: [...accountData, ...presence, ...toDevice],
-    rooms: rooms.map((room, index) => roomBatch(room, { ...known, former: former[index] })),
+    rooms: rooms.map((room, index) => roomBatch(room, { ...beside, former: former[index] })),
   };
 }
 
@@ -109,8 +117,8 @@ function keyEvents({ oneTimeKeyCounts, unusedFallbackTypes, deviceLists }: SyncP
 }
 
 /**
- * The changes of state in a room's part, in order. What was shown before changes nothing, in a room whose state
- * is known since; in any room, what the same timeline shows a second time does not.
+ * The changes of state in a room's part, in order. What was shown before changes nothing,
+ * in a room whose state is known since; in any room, what the same timeline shows a second time does not.
  */
 export function stateChanges(
   { state, stateAfter, timeline, shown, news }: RoomPart,

@@ -63,8 +63,8 @@ function isRefusal(error: unknown): boolean {
 }
 
 /**
- * The server may also refuse everything for a while, or the filter; and of several workers one may be at fault:
- * then the error is what the sync failed with.
+ * The server may also refuse everything for a while, or the filter;
+ * and of several workers one may be at fault: then the error is what the sync failed with.
  */
 async function orRefusedToken(error: unknown, failed: FailedSync): Promise<unknown> {
   const { since } = await failed.position();
@@ -115,8 +115,8 @@ export function syncBackoff(given: Partial<BackoffRange> = {}): BackoffRange {
 }
 
 /**
- * Whether waiting does not help: the token, the device or a part of the client is dead, there is no homeserver,
- * or no permission to ask it; or what the application has given does not verify the device.
+ * Whether waiting does not help: the token, the device or a part of the client is dead, there is no
+ * homeserver, or no permission to ask it; or what the application has given does not verify the device.
  */
 export function isFinal(error: unknown): error is Error {
   return error instanceof UnknownTokenError || error instanceof MissingTokenError ||

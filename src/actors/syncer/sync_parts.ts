@@ -63,7 +63,7 @@ export interface RoomPart {
   /** Whether `state` holds at the timeline's end, so that the timeline changes nothing. */
   readonly stateAfter: boolean;
   /** Pieces of state that are not there any more. Absent: none. */
-  readonly gone?: readonly StatePiece[];
+  gone?: readonly StatePiece[];
   /** What was missing in front of the timeline and has been read since, in order. */
   filled: readonly TimelineEvent[];
   /** The timeline, in order. */
@@ -78,7 +78,10 @@ export interface RoomPart {
   news: RoomNews | undefined;
   /** Whether events are missing in front of the timeline. */
   limited: boolean;
-  /** How a room came that sliding sync has shown for the first time ever, or after a long time. Absent: otherwise. */
+  /**
+   * How a room came that sliding sync has shown for the first time ever,
+   * or after a long time. Absent: otherwise.
+   */
   asItIs?: "delivered" | "dropped";
   /** Where to read on backwards from there. */
   prevBatch: SyncToken | undefined;
@@ -192,7 +195,8 @@ class Reader {
       tidyEvent(event);
     }
     this.malformed += all.length - right;
-    return (right === all.length ? all : all.filter(isRight)) as readonly Event[]; // checked, except for the content
+    // Checked, except for the content.
+    return (right === all.length ? all : all.filter(isRight)) as readonly Event[];
   }
 
   rooms(section: unknown, membership: Membership, base: SyncStream): RoomPart[] {
@@ -283,6 +287,7 @@ class Reader {
 
   #entries(section: unknown, read: (roomId: RoomID, room: JsonObject) => RoomPart | undefined): RoomPart[] {
     const parts: RoomPart[] = [];
+    if (section === undefined) return parts; // as most are
     for (const [roomId, room] of Object.entries(this.object(section))) {
       const isRight = isReceivedRoomId(roomId) && isJsonObject(room) && !this.#joined.has(roomId);
       const part = isRight ? read(roomId, room) : undefined;
@@ -295,10 +300,11 @@ class Reader {
 }
 
 function counts(section: JsonObject): Record<string, number> {
-  const entries = Object.entries(section).filter(([, count]) =>
-    Number.isSafeInteger(count) && Number(count) >= 0
-  );
-  return Object.fromEntries(entries) as Record<string, number>;
+  const right = new Map<string, unknown>();
+  for (const [name, count] of Object.entries(section)) {
+    if (Number.isSafeInteger(count) && Number(count) >= 0) right.set(name, count);
+  }
+  return Object.fromEntries(right) as Record<string, number>;
 }
 
 /** An event of a room's state. */
@@ -312,4 +318,21 @@ export function isMember(event: MatrixEvent): event is MemberStateEvent {
 /** The state key of an event, if it has one. */
 export function stateKeyOf(event: MatrixEvent): string | undefined {
   return (event as Partial<StateEvent>).state_key; // faster than `in`: events have many shapes
+}
+
+/**
+ * Marks what the own users have sent, and invitations of them, in place: such an invitation is an
+ * `INVITE`, as it is for a client whose user is invited.
+ */
+export function markOwn(
+  { rooms }: SyncParts,
+  { isOwn }: { readonly isOwn: (userId: string) => boolean },
+): void {
+  for (const { timeline } of rooms) {
+    for (const event of timeline) {
+      if (isOwn(event.sender)) event.source |= SyncStream.OWN;
+      const isInvited = isMember(event) && event.content.membership === Membership.INVITE;
+      if (isInvited && isOwn(event.state_key)) event.source |= SyncStream.INVITED_ROOM;
+    }
+  }
 }

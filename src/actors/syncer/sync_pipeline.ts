@@ -112,7 +112,8 @@ function applyCrypto(
 /** What Crypto gets of a response. */
 function cryptoInput(parts: SyncParts, context: SyncContext): CryptoInput {
   const { initial, anew = false, isNew = false, members, handledBefore, dropTimeline: isIgnored } = context;
-  const { nextBatch, toDevice, deviceLists, oneTimeKeyCounts, unusedFallbackTypes, rooms } = parts;
+  const { nextBatch, toDevice, deviceLists, unusedFallbackTypes, rooms } = parts;
+  const isAsItCame = context.encryptions !== undefined; // keys may have been uploaded since
   const verifying: MessageEvent[] = [];
   return {
     nextBatch,
@@ -121,7 +122,7 @@ function cryptoInput(parts: SyncParts, context: SyncContext): CryptoInput {
     isIgnored,
     toDevice,
     deviceLists,
-    oneTimeKeyCounts,
+    oneTimeKeyCounts: isAsItCame ? undefined : parts.oneTimeKeyCounts,
     unusedFallbackTypes,
     state: rooms.map((room) => ({
       roomId: room.roomId,
@@ -165,7 +166,7 @@ function syncChange(
     ...(dropTimeline && { dropTimeline }),
     rooms: rooms.map((room): RoomChange => ({
       roomId: room.roomId,
-      membership: membershipOf(room, own),
+      membership: room.membership === Membership.LEAVE ? leftOrBanned(room, own) : room.membership,
       state: changesOf(room, context),
       ...(room.gone !== undefined && { gone: room.gone }),
       ...redactionsOf(room),
@@ -177,8 +178,8 @@ function syncChange(
 }
 
 /**
- * The changes of state in a room's part, each with what it replaced: of state after the timeline, the timeline
- * alone says that. Of the members that this state has, what they were before comes first.
+ * The changes of state in a room's part, each with what it replaced: of state after the timeline,
+ * the timeline alone says that. Of the members that this state has, what they were before comes first.
  */
 function changesInTurn(room: RoomPart, context: SyncContext): ReturnType<typeof stateChanges> {
   const { state, stateAfter, timeline, shown } = room;
@@ -211,7 +212,8 @@ function membersInGap({ filled, shown }: RoomPart, { initial }: SyncContext): re
 function redactionsOf(
   { missedRedactions = [], filled, timeline }: RoomPart,
 ): Pick<RoomChange, "redactions"> {
-  if (missedRedactions.length === 0 && filled.length === 0 && !timeline.some(isRedaction)) return {}; // the usual case
+  // The usual case.
+  if (missedRedactions.length === 0 && filled.length === 0 && !timeline.some(isRedaction)) return {};
   const redactions = [...missedRedactions, ...filled, ...timeline].filter(isRedaction);
   return redactions.length === 0 ? {} : { redactions };
 }
@@ -243,8 +245,7 @@ function isLossy({ limited, gone = [] }: RoomPart, members: SyncContext["members
 }
 
 /** The section `leave` has bans too; the own member event distinguishes them. */
-function membershipOf(room: RoomPart, own: UserID): Membership {
-  if (room.membership !== Membership.LEAVE) return room.membership;
+function leftOrBanned(room: RoomPart, own: UserID): Membership {
   const last = stateChanges(room).findLast((event) => isMember(event) && event.state_key === own);
   return last?.content.membership === Membership.BAN ? Membership.BAN : Membership.LEAVE;
 }

@@ -1,5 +1,5 @@
 /**
- * What a Syncer has delivered, where it goes on in the stream of responses, and what it may be shown again there.
+ * What a Syncer has delivered, where it goes on in the stream of responses, and what that may show again.
  *
  * The Store has two tokens: up to where responses were committed, and up to where they were handled. A
  * process that begins goes on from the second. What was committed behind it comes again, but not as it came
@@ -13,11 +13,12 @@
 import { abortable } from "@std/async/abortable";
 import type { Clock } from "../../base/clock.ts";
 import type { CatchUp, SyncRecord } from "../../store/device/mod.ts";
+import { InternalEventType } from "../../types/events/event_type.ts";
 import type { RoomID, SyncToken, UserID } from "../../types/ids.ts";
 import type { SyncAnswer, SyncerOptions } from "./syncer_options.ts";
 import { type ActorRef, ActorStoppedError } from "../kernel/mod.ts";
 import type { InternalDelivery, RememberedRoom, StoreHandlers } from "../store/mod.ts";
-import { WeighedCache } from "../../base/recent_map.ts";
+import { RecentMap } from "../../base/recent_map.ts";
 import type { StayView } from "./membership.ts";
 import type { RoomNews, RoomPart, SyncParts } from "./sync_parts.ts";
 import { syncBatch } from "./sync_batch.ts";
@@ -128,7 +129,7 @@ export class SyncProgress {
   }
 
   /**
-   * Delivers a response to handlers, once it is committed, until they have been started: `waitSync` ones have settled.
+   * Delivers a committed response to handlers, until they have been started: `waitSync` ones have settled.
    *
    * @param limit A delivery that takes longer goes on by itself. Default: it is waited for.
    */
@@ -150,11 +151,13 @@ export class SyncProgress {
   }
 
   async #deliver({ parts, context, recovered, committed, trace }: TakenSync): Promise<void> {
-    const { dispatcher } = this.#syncer;
+    const { dispatcher, deliverer } = this.#syncer;
     const known = await committed;
     const place = trace && { trace: trace.parent };
     if (recovered.length > 0) await dispatcher.recover({ events: recovered, ...place });
-    const batch = syncBatch(parts, context, known);
+    const tellsKeys = deliverer.wantsInternal(InternalEventType.DEVICE_OTK_COUNT) ||
+      deliverer.wantsInternal(InternalEventType.DEVICE_LISTS);
+    const batch = syncBatch(parts, context, { ...known, tellsKeys });
     this.batch = await dispatcher.dispatch(place === undefined ? batch : { ...batch, ...place });
     this.#dispatched = parts.nextBatch;
   }
@@ -167,10 +170,7 @@ function isOutside({ after, added }: RoomNews): boolean {
   return !after.isJoined && added === "";
 }
 
-/**
- * How much is remembered of rooms, in characters. With some 100 bytes a room beside its events: 10
- * MB at most.
- */
+/** How much is remembered of rooms, in characters: 10 MB at most, with some 100 bytes for each room. */
 const CAPACITY = 8_000_000;
 const WEIGHT_OF_ROOM = 100;
 
@@ -180,7 +180,7 @@ const WEIGHT_OF_ROOM = 100;
  */
 export class RoomMemory {
   readonly #store: ActorRef<StoreHandlers>;
-  readonly #rooms = new WeighedCache<RoomID, RememberedRoom>(CAPACITY);
+  readonly #rooms = new RecentMap<RoomID, RememberedRoom>(CAPACITY);
 
   /** @param store Has what earlier processes have handled. */
   constructor(store: ActorRef<StoreHandlers>) {
@@ -233,7 +233,7 @@ export class RoomMemory {
 
   /** Remembers a room. Undefined forgets it: the Store is asked then. */
   #set(roomId: RoomID, room: RememberedRoom | undefined): void {
-    if (room === undefined) this.#rooms.delete(roomId);
+    if (room === undefined) this.#rooms.remove(roomId);
     else this.#rooms.set(roomId, room, room.shown.length + WEIGHT_OF_ROOM);
   }
 }
@@ -242,13 +242,13 @@ export class RoomMemory {
 const UNNOTICED = 1_000;
 
 /**
- * Which rooms are known not to be encrypted: the server has said so while nothing can have been left out, and a
- * sync would show that they have become it.
+ * Which rooms are known not to be encrypted: the server has said so while nothing can have been left out,
+ * and a sync would show that they have become it.
  *
  * A homeserver that was restored from a backup counts on from an earlier place than the one up to which this
  * client has been told. What happens there until the places meet again is never shown, and that may be the
- * encryption of a room. Nothing in a response tells it. But such a server was away, so that a sync has failed,
- * or there was a time without one.
+ * encryption of a room. Nothing in a response tells it. But such a server was away, so that a sync has
+ * failed, or there was a time without one.
  */
 export class ClearRooms {
   readonly #clock: Clock;

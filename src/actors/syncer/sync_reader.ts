@@ -1,5 +1,5 @@
 /**
- * Reads the stream of sync responses, the next one early if wanted, and notes which of them follow one another.
+ * Reads the stream of sync responses, the next one early if wanted, and notes which follow one another.
  *
  * @module
  */
@@ -27,7 +27,7 @@ export interface Read {
   readonly asked: number;
 }
 
-/** Reads, and returns little of it: a loop would keep the whole response in memory while it waits for the next. */
+/** Reads, and returns little: a loop would keep the whole response in memory while it waits for the next. */
 export async function tokenOf(
   read: () => Promise<Read>,
 ): Promise<Pick<Read, "asked"> & { nextBatch: SyncToken; isEmpty: boolean; hasMore: boolean }> {
@@ -36,7 +36,7 @@ export async function tokenOf(
   return { asked, nextBatch: response.next_batch, isEmpty, hasMore: response[WINDOW]?.hasMore === true };
 }
 
-/** Whether a list in a value, however deep, is not empty, but for that of a name: all that comes is in lists. */
+/** Whether a list in a value, however deep, is not empty, but for that of a name: all news is in lists. */
 function hasElements(value: unknown, except?: string): boolean {
   if (Array.isArray(value)) return value.length > 0;
   if (!isJsonObject(value)) return false;
@@ -89,8 +89,9 @@ export class SyncReader {
    * comes round: without a pause the server is idle as long as there is something to do here.
    */
   sent(): Promise<void> {
-    // The first is called in the same round of the event loop.
-    return new Promise((resolve) => platform.nextTask(() => platform.nextTask(resolve)));
+    const { promise, resolve } = Promise.withResolvers<void>();
+    platform.nextTask(() => platform.nextTask(resolve)); // the first is called in the same round
+    return promise;
   }
 
   #ask(since: SyncToken | undefined, first?: SyncToken): EarlyRequest {
@@ -166,19 +167,16 @@ interface ReadingRun {
 }
 
 /**
- * A number that distinguishes a request from any before, of this process or another. Tries of one request share it,
- * so that the server need not begin anew with each.
+ * A number that distinguishes a request from any before, of this process or another.
+ * Tries of one request share it, so that the server need not begin anew with each.
  */
 export function freshName(): number {
   return crypto.getRandomValues(new Uint32Array(1))[0] as number; // there is one
 }
 
-/** How many events of a room servers return where the filter does not say. */
-const DEFAULT_LIMIT = 10;
-/** The longest filter that is sent in the address of a request, in characters: servers take 8,000 in all. */
-const MAX_IN_ADDRESS = 4_000;
-/** By how much the timeouts of requests differ at most, in milliseconds. */
-const MAX_FRESH_WAIT = 1_000;
+const DEFAULT_LIMIT = 10; // events of a room, where the filter does not say
+const MAX_IN_ADDRESS = 4_000; // characters of a filter: servers take 8,000 of a whole address
+const MAX_FRESH_WAIT = 1_000; // by how much timeouts of requests differ at most, in milliseconds
 
 /** What uploads a filter, and what remembers it. */
 interface FilterKeepers {
@@ -193,6 +191,8 @@ export class SyncFilter {
   readonly #filter: FilterID | Filter | undefined;
   /** The filter's ID: requested once, since a client syncs thousands of times. */
   #id: FilterID | undefined;
+  /** Which members it lets through: `some` if only the filter's ID is known. */
+  readonly members: SyncContext["members"];
 
   /**
    * @param settings Say what to sync.
@@ -209,15 +209,7 @@ export class SyncFilter {
     this.#filter = lazyLoadMembers === true && typeof filterData !== "string"
       ? lazily(filterData)
       : filterData;
-  }
-
-  /** Which members it lets through: `some` if only the filter's ID is known. */
-  get members(): SyncContext["members"] {
-    if (this.#filter === undefined) return "all";
-    if (typeof this.#filter === "string" || this.#filter.event_fields !== undefined) return "some";
-    const { state, timeline } = this.#filter.room ?? {};
-    if (chooses(state) || state?.limit !== undefined || chooses(timeline)) return "some";
-    return state?.lazy_load_members === true ? "lazy" : "all";
+    this.members = membersOf(this.#filter);
   }
 
   /** What it lets through of timelines, as far as that is known. */
@@ -287,6 +279,14 @@ export class SyncFilter {
 
 function isRefused(error: unknown): boolean {
   return error instanceof MatrixRequestError && (error.status === 400 || error.status === 404);
+}
+
+function membersOf(filter: FilterID | Filter | undefined): SyncContext["members"] {
+  if (filter === undefined) return "all";
+  if (typeof filter === "string" || filter.event_fields !== undefined) return "some";
+  const { state, timeline } = filter.room ?? {};
+  if (chooses(state) || state?.limit !== undefined || chooses(timeline)) return "some";
+  return state?.lazy_load_members === true ? "lazy" : "all";
 }
 
 /** Whether a filter leaves out events by what they are. */

@@ -12,13 +12,14 @@ import type { SyncToken, UserID } from "../../types/ids.ts";
 import { Membership } from "../../types/enums.ts";
 import { InternalEventType } from "../../types/events/event_type.ts";
 import { SyncStream } from "../../types/events/event.ts";
+import { GapPages } from "./gap_filler.ts";
 import { RoomContinuity } from "./room_continuity.ts";
-import { markOwn, type SyncedOnce, type SyncerOptions, type SyncSettings } from "./syncer_options.ts";
+import type { SyncedOnce, SyncerOptions, SyncSettings } from "./syncer_options.ts";
 import { type Read, SyncFilter, SyncReader } from "./sync_reader.ts";
-import { type SyncParts, takeApart } from "./sync_parts.ts";
+import { markOwn, type SyncParts, takeApart } from "./sync_parts.ts";
 import { type TakenSync, takeSync } from "./sync_pipeline.ts";
 import type { SyncPosition, SyncProgress } from "./sync_progress.ts";
-import { WINDOW } from "./window.ts";
+import { keptResponse, WINDOW } from "./window.ts";
 
 /** One run of a Syncer. */
 export interface SyncRun {
@@ -138,7 +139,8 @@ export class SyncRound {
     const read = await this.#reader.read(since, position.first);
     const { response } = read;
     const window = response[WINDOW];
-    const first = window === undefined ? position.first : undefined; // with a window, it comes again as it came
+    // With a window, it comes again as it came.
+    const first = window === undefined ? position.first : undefined;
     const isTold = syncer.deliverer.wantsInternal(InternalEventType.SYNC_SUCCESSFUL);
     if (after !== undefined) await this.#atMost(isTold || syncer.registry.waits ? 0 : MAX_UNDERWAY - 1);
     const isInitial = since === undefined;
@@ -173,8 +175,21 @@ export class SyncRound {
     const upToFirst = first === undefined ? { ...response } : { ...response, next_batch: first };
     const parts = takeApart(upToFirst, own, syncer.log);
     if (syncer.feed !== undefined) markOwn(parts, syncer.feed);
-    const from = { ...position, first, limit: this.#gapLimit(position), dropTimeline, window, dropOld };
-    await this.#continuity.connect(parts, from);
+    const limit = this.#gapLimit(position);
+    const pages = window?.pages && new GapPages(syncer.requests, window.pages);
+    await this.#continuity.connect(parts, {
+      ...position,
+      first,
+      limit,
+      dropTimeline,
+      window,
+      dropOld,
+      pages,
+    });
+    if (window !== undefined && pages?.news !== undefined) {
+      const kept = { ...window, pages: pages.news };
+      await syncer.store.keepResponse(keptResponse(since, [response, kept]));
+    }
     const isAsked = this.#readAhead(parts, since);
     if (isAsked && syncer.isDurable) await this.#reader.sent();
     const trace = REGISTERED in globalThis ? new (await import("./sync_trace.ts")).SyncTrace() : undefined;
@@ -210,7 +225,9 @@ export class SyncRound {
     return eventsOf(parts) <= MAX_EVENTS && parts.undecryptable.size === 0; // those are kept whole
   }
 
-  /** How many events of a gap are read: what came in several responses before may come in one now, with gaps. */
+  /**
+   * How many events of a gap are read: what came in several responses before may come in one now, with gaps.
+   */
   #gapLimit({ repeated, wasMoved, anew }: SyncPosition): number | false {
     const { fillGaps = true } = this.#run.settings;
     const wanted = fillGaps || (repeated && !wasMoved) || anew;

@@ -235,8 +235,9 @@ export class SyncerHandlers {
         [token, failures] = [nextBatch, 0];
         this.#options.afterSync();
         empty = isEmpty && elapsed(clock.now(), began) < IDLE_WAIT ? empty + 1 : 0;
+        if (token !== since && empty <= MAX_EMPTY) continue;
         const tooFast = IDLE_WAIT - elapsed(clock.now(), empty > MAX_EMPTY ? began : asked);
-        if ((token === since || empty > MAX_EMPTY) && tooFast > 0) await clock.delay(tooFast, { signal });
+        if (tooFast > 0) await clock.delay(tooFast, { signal });
       } catch (error) {
         if (signal.aborted && !(error instanceof ActorError)) break; // a part that failed stops all others
         const reason = await this.#reasonOf(error, signal, failures);
@@ -265,7 +266,10 @@ export class SyncerHandlers {
     return new SyncRound(this.#options, this.#progress, { settings, own, timeout, ahead, signal });
   }
 
-  /** Opens the store for the acting user, whose comings and goings matter; later it rejects if another one acts. */
+  /**
+   * Opens the store for the acting user, whose comings and goings matter;
+   * later it rejects if another one acts.
+   */
   async #open(signal: AbortSignal): Promise<UserID> {
     const { session, ready, feed } = this.#options;
     const own = session.mxid || await session.userId({ signal });
@@ -277,7 +281,8 @@ export class SyncerHandlers {
   #reportFirst(hasMore: boolean): boolean {
     const { dispatcher, first } = this.#options;
     if (hasMore) return true;
-    dispatcher.settled(this.#progress.batch).then(() => first.resolve(), () => {}); // a part that failed rejects its `done`
+    // A part that failed rejects its `done`.
+    dispatcher.settled(this.#progress.batch).then(() => first.resolve(), () => {});
     return false;
   }
 

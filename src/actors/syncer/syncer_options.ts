@@ -1,13 +1,13 @@
 /**
- * What the Syncer is made of, how a client syncs, and what a sync has brought. Of an application service a feed
- * takes the homeserver's place: it is sent what happens to all of its users, and one client delivers it.
+ * What the Syncer is made of, how a client syncs, and what a sync has brought. Of an application service a
+ * feed takes the homeserver's place: it is sent what happens to all of its users, and one client delivers it.
  *
  * @module
  */
 
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
-import { Membership, type PresenceState } from "../../types/enums.ts";
+import type { PresenceState } from "../../types/enums.ts";
 import type { ActorRef } from "../kernel/mod.ts";
 import type { CryptoHolder, SyncCrypto } from "../crypto/crypto.ts";
 import type { Deliverer, DispatcherHandlers, HandlerRegistry } from "../dispatcher/dispatcher.ts";
@@ -18,8 +18,6 @@ import type { MessagesAPI } from "../../api/messages/mod.ts";
 import type { SyncAPI, SyncOptions } from "../../api/server/server.ts";
 import type { Session } from "../../api/http/mod.ts";
 import type { FilterID, SyncToken, UserID } from "../../types/ids.ts";
-import { SyncStream } from "../../types/events/event.ts";
-import { isMember, type SyncParts } from "./sync_parts.ts";
 import type { Filter, SyncResponse } from "../../types/events/sync_response.ts";
 import type { SyncWay } from "./window.ts";
 
@@ -86,8 +84,8 @@ export interface SyncFeed extends Pick<SyncAPI, "sync"> {
   /** Whether the responses show what happens in rooms: otherwise that is asked when it matters. */
   readonly showsRooms: boolean;
   /**
-   * Ends the client that delivers the responses, since the store has failed for who acts in its handlers, or the
-   * token is dead: what they were called with comes again. That client sets it.
+   * Ends the client that delivers the responses, since the store has failed for who acts in its handlers,
+   * or the token is dead: what they were called with comes again. That client sets it.
    */
   fails?: (cause: unknown) => void;
 }
@@ -97,20 +95,6 @@ export interface SyncFeed extends Pick<SyncAPI, "sync"> {
  * of the users is.
  */
 export const NOBODY = "@:" as UserID;
-
-/**
- * Marks what the own users have sent, and invitations of them, in place: such an invitation is an
- * `INVITE`, as it is for a client whose user is invited.
- */
-export function markOwn({ rooms }: SyncParts, { isOwn }: Pick<SyncFeed, "isOwn">): void {
-  for (const { timeline } of rooms) {
-    for (const event of timeline) {
-      if (isOwn(event.sender)) event.source |= SyncStream.OWN;
-      const isInvited = isMember(event) && event.content.membership === Membership.INVITE;
-      if (isInvited && isOwn(event.state_key)) event.source |= SyncStream.INVITED_ROOM;
-    }
-  }
-}
 
 /** A response to a sync. */
 export interface SyncAnswer {
@@ -178,12 +162,12 @@ export interface StartOptions {
   /** Stops the sync, as `stop()` does. */
   signal?: AbortSignal;
   /**
-   * Listens to SIGINT (Ctrl-C) and SIGTERM as long as the client syncs: they close the client, as
-   * `close()` does, so that handlers settle within `closeTimeout`, what is to be kept is kept, and
-   * the device is free immediately. Then `start()` resolves, and what follows it runs; the process ends when
-   * the program is over, or 5 seconds after all clients with this option are closed, with the status 130 or
-   * 143, as shells show it for these signals. Under `deno run --watch` the program begins again. A second signal ends
-   * the process immediately, and so does the first one without this option. That takes no permission.
+   * Listens to SIGINT (Ctrl-C) and SIGTERM as long as the client syncs: they close the client, as `close()`
+   * does, so that handlers settle within `closeTimeout`, what is to be kept is kept, and the device is free
+   * immediately. Then `start()` resolves, and what follows it runs; the process ends when the program is
+   * over, or 5 seconds after all clients with this option are closed, with the status 130 or 143, as shells
+   * show it for these signals. Under `deno run --watch` the program begins again. A second signal ends the
+   * process immediately, and so does the first one without this option. That takes no permission.
    *
    * Programs with another use for signals listen themselves, and give `signal`. No effect where there are no
    * signals, as on Deno Deploy. Default: false.

@@ -133,8 +133,8 @@ export interface AccountDataAPI {
   ): Promise<void>;
 
   /**
-   * Deletes private data: there is nothing under the type from then on. Does nothing if there is none. Servers
-   * that can't delete it keep it without content, as deleting clients do.
+   * Deletes private data: there is nothing under the type from then on. Does nothing if there is none.
+   * Servers that can't delete it keep it without content, as deleting clients do.
    *
    * @param type The type.
    * @param options The room, and request options.

@@ -1,6 +1,6 @@
 /**
- * Which invitations the homeserver lets through to the user. A file of its own because two types of account data say
- * it, by what the server supports.
+ * Which invitations the homeserver lets through to the user.
+ * A file of its own because two types of account data say it, by what the server supports.
  *
  * @see {@link https://spec.matrix.org/v1.19/client-server-api/#invite-permission | Invite permission}
  * @see {@link https://github.com/matrix-org/matrix-spec-proposals/pull/4155 | MSC4155}
@@ -71,12 +71,13 @@ export interface InvitePermissionsAPI {
 
   /**
    * Says which invitations the homeserver is to let through from now on. Others who invite the user get an
-   * `InviteBlockedError`. Invitations that wait come by syncs as the homeserver has it: by the specification they
-   * don't, and Synapse shows them.
+   * `InviteBlockedError`. Invitations that wait come by syncs as the homeserver has it: by the specification
+   * they don't, and Synapse shows them.
    *
-   * `default_action` blocks all. The lists of MSC4155 (globs of user IDs, and of server names) tell them apart: the
-   * first that fits counts, users before servers, and of each `allowed`, `ignored`, `blocked`. On Synapse, they do
-   * not count for a user who has set `default_action` once, though it was taken away since: then all get through.
+   * `default_action` blocks all. The lists of MSC4155 (globs of user IDs, and of server names) tell them
+   * apart: the first that fits counts, users before servers, and of each `allowed`, `ignored`,
+   * `blocked`. On Synapse, they do not count for a user who has set `default_action` once, though it was
+   * taken away since: then all get through.
    *
    * @param permissions What is let through, in place of what was before; `{}`: everything.
    * @param options Request options.
@@ -127,7 +128,8 @@ export function invitePermissionsAPI(session: Session): InvitePermissionsAPI {
         await setAccountData(FILTER, filter, asked);
       }
       if (default_action !== undefined) return;
-      // Synapse takes an empty configuration for one that goes before the lists: none is written where there is none.
+      // Synapse takes an empty configuration for one that goes before the lists:
+      // none is written where there is none.
       const before: InvitePermissionConfigContent = await found(CONFIG, asked);
       if (before.default_action !== undefined) await setAccountData(CONFIG, {}, asked);
     },

@@ -25,7 +25,7 @@ import type { PushAction } from "../../types/content/account_data_content.ts";
 import type { Open } from "../../types/enums.ts";
 import type { ClientEvent } from "../../types/events/event.ts";
 import type { RoomID } from "../../types/ids.ts";
-import { isJsonObject, type JsonObject } from "../../types/json.ts";
+import { isJsonObject, type JsonObject, objectOf } from "../../types/json.ts";
 import {
   CALL,
   checkInteger,
@@ -81,7 +81,7 @@ const notification = object<Notification>({
 });
 /** The event need not say its room. */
 const inItsRoom: Shape<Notification> = (value, notes) => {
-  const { room_id, event } = isJsonObject(value) ? value : {};
+  const { room_id, event } = objectOf(value);
   return notification(
     isJsonObject(event) ? { ...value as JsonObject, event: { ...event, room_id } } : value,
     notes,

@@ -239,7 +239,10 @@ export function profileAPI(session: Session): ProfileAPI {
     return typeof value === "string" && value !== "" ? value : undefined;
   };
 
-  /** Whether a text is known to be set already: to look saves a request that does nothing, and is no more than that. */
+  /**
+   * Whether a text is known to be set already: to look saves a request that does nothing,
+   * and is no more than that.
+   */
   const isText = async (value: string, ...[userId, keyName, options]: Parameters<typeof getText>) => {
     try {
       return (await getText(userId, keyName, options) ?? "") === value;

@@ -55,7 +55,8 @@ const loginResponse = fields<LoginResponse>({
 
 const flows = endpoint("getLoginFlows", "GET", LOGIN, field<LoginFlow[]>("flows", "array"), { auth: false });
 const login = endpoint("login", "POST", LOGIN, loginResponse, { auth: false });
-const loginAsService = endpoint("login", "POST", LOGIN, loginResponse); // the service's token is the credential
+// The service's token is the credential.
+const loginAsService = endpoint("login", "POST", LOGIN, loginResponse);
 const logout = endpoint("logout", "POST", "/_matrix/client/v3/logout", nothing);
 const logoutAll = endpoint("logoutAll", "POST", "/_matrix/client/v3/logout/all", nothing);
 const loginToken = endpoint(
@@ -132,7 +133,8 @@ export interface SessionAPI {
    * @param feature A version, such as `v1.11`: then a later one counts, too. Or the name of a feature, which
    *   counts if the homeserver says that it is on.
    * @param options Request options.
-   * @throws {ValueError} If it is neither a version nor the name of a feature; the message says what to write.
+   * @throws {ValueError} If it is neither a version nor the name of a feature;
+   *   the message says what to write.
    * @see {@link https://spec.matrix.org/v1.19/client-server-api/#get_matrixclientversions | GET /versions}
    * @example
    * ```ts
@@ -231,7 +233,8 @@ export interface SessionAPI {
    *
    * @param options Whether to forget the token, and request options.
    * @throws {UnknownTokenError} If the token is void already.
-   * @throws {UnrecognizedError} If the server offers OAuth 2.0 only; the message says where sessions are ended.
+   * @throws {UnrecognizedError} If the server offers OAuth 2.0 only;
+   *   the message says where sessions are ended.
    * @see {@link https://spec.matrix.org/v1.19/client-server-api/#post_matrixclientv3logoutall | POST /logout/all}
    * @example
    * ```ts

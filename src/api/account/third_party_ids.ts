@@ -40,7 +40,10 @@ const unboundOf = field<UnbindResult>("id_server_unbind_result", "string");
 const unbind = endpoint("unbindThirdPartyId", "POST", `${THREEPID}/unbind`, unboundOf);
 const remove = endpoint("removeThirdPartyId", "POST", `${THREEPID}/delete`, unboundOf);
 
-/** Whether an identity server no longer says whose an address is; `no-support`: the homeserver can't have it so. */
+/**
+ * Whether an identity server no longer says whose an address is;
+ * `no-support`: the homeserver can't have it so.
+ */
 export type UnbindResult = "success" | "no-support";
 
 /** The validation of an address that is under way. */
@@ -92,8 +95,8 @@ export interface UnbindThirdPartyIDOptions extends RequestOptions {
 }
 
 /**
- * Operations on the addresses of the account outside Matrix: with them a password is reset, or a user found. The
- * capability `m.3pid_changes` says whether the server lets the user change them.
+ * Operations on the addresses of the account outside Matrix: with them a password is reset, or a user found.
+ * The capability `m.3pid_changes` says whether the server lets the user change them.
  */
 export interface ThirdPartyAddressesAPI {
   /**
@@ -146,7 +149,8 @@ export interface ThirdPartyAddressesAPI {
    * @param validation What `requestEmailToken()` or `requestPhoneToken()` has returned.
    * @param options How to authenticate, and request options.
    * @throws {ThreepidAuthFailedError} If the address is not validated.
-   * @throws {AuthenticationNeededError} If the server wants an authentication that `authentication` does not cover.
+   * @throws {AuthenticationNeededError} If the server wants an authentication
+   *   that `authentication` does not cover.
    * @see
    * {@link https://spec.matrix.org/v1.19/client-server-api/#post_matrixclientv3account3pidadd | POST /account/3pid/add}
    * @example

@@ -21,7 +21,7 @@ import {
   type LoginResponse,
 } from "../../types/api/login.ts";
 import type { DeviceID, UserID } from "../../types/ids.ts";
-import { isJsonObject, type JsonObject } from "../../types/json.ts";
+import { type JsonObject, objectOf } from "../../types/json.ts";
 import {
   CALL,
   type Call,
@@ -229,7 +229,7 @@ function stageRequest(
   const ownUrl = /^https?:/.test(url) ? url : undefined;
   return {
     stage,
-    params: isJsonObject(params) ? params : {},
+    params: objectOf(params),
     fallbackUrl: ownUrl ?? `${session.http.baseUrl}${path}${queryString({ session: challenge.session })}`,
     challenge,
     signal,

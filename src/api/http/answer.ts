@@ -5,14 +5,14 @@
  * @module
  */
 
-import { alarm, type Clock } from "../../base/clock.ts";
+import { abortReason, alarm, type Clock } from "../../base/clock.ts";
 import type { Sent } from "../../base/sent.ts";
 import { MatrixError } from "../../errors/matrix_error.ts";
 import { connectionFailure, NetworkError, RequestTimeoutError } from "../../errors/request_error.ts";
 import { ServiceResponseError } from "../../errors/service_response_error.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
 
-const ENDED = new DOMException("The request has ended", "AbortError");
+const ended = abortReason("The request has ended");
 
 /** Aborts its signal when nothing has happened for a while, or when the caller's signal aborts. */
 export class Deadline {
@@ -29,8 +29,7 @@ export class Deadline {
   #awaited = false;
   #failure: { readonly error: unknown } | undefined;
 
-  /** The request, which errors must not repeat. */
-  readonly sent: Sent;
+  readonly #sent: () => Sent;
 
   /** Whether another owner has to call {@link Deadline.end}. */
   held = false;
@@ -42,16 +41,21 @@ export class Deadline {
    * @param clock Measures the time.
    * @param ms How long nothing may happen, in milliseconds; 0 means for ever.
    * @param outer The caller's signal.
-   * @param sent The request, as errors describe it.
+   * @param sent Makes the request, as errors describe it: most requests have none.
    */
-  constructor(clock: Clock, ms: number, outer: AbortSignal | undefined, sent: Sent) {
+  constructor(clock: Clock, ms: number, outer: AbortSignal | undefined, sent: () => Sent) {
     outer?.throwIfAborted();
-    this.sent = sent;
+    this.#sent = sent;
     this.#clock = clock;
     this.#ms = ms;
     this.#outer = outer;
     outer?.addEventListener("abort", this.#abort);
     if (ms > 0) this.#watch();
+  }
+
+  /** The request, which errors must not repeat. */
+  get sent(): Sent {
+    return this.#sent();
   }
 
   /** What `fetch` listens to. */
@@ -93,7 +97,7 @@ export class Deadline {
   end(): void {
     this.#outer?.removeEventListener("abort", this.#abort);
     if (this.#settled && !this.#awaited) this.#stopWatch?.();
-    else this.#close(ENDED);
+    else this.#close(ended());
   }
 
   /**
@@ -106,8 +110,9 @@ export class Deadline {
     if (this.#outer?.aborted) return this.#outer.reason;
     if (this.#failure !== undefined) return this.#failure.error;
     if (error instanceof MatrixError) return error;
-    const { host } = this.sent;
-    const cause = this.sent.shownError(error);
+    const { sent } = this;
+    const { host } = sent;
+    const cause = sent.shownError(error);
     if (this.#timedOut) {
       const state = `${host} made no progress for ${this.#ms} ms`;
       return new RequestTimeoutError(`Cannot ${request}: ${state}`, { cause });

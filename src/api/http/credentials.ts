@@ -60,8 +60,8 @@ export interface EndedTokens {
   /**
    * How they have ended:
    *
-   * - `expired`: the access token has expired; if nothing is found, the refresh token is used next, or there is
-   *   none, and the access token is used as it is.
+   * - `expired`: the access token has expired; if nothing is found, the refresh token is used next,
+   *   or there is none, and the access token is used as it is.
    * - `soft-logout`: there is no refresh token either, or the homeserver refuses it; the device is
    *   still there, and a login with its ID goes on with it.
    * - `logout`: the homeserver does not know the access token. If another process has not replaced it,
@@ -100,7 +100,7 @@ export class Credentials {
   #isDead = false;
 
   /**
-   * @param transport By whose clock a token expires, and where it is logged what is not an error of a request.
+   * @param transport By whose clock a token expires, and who logs what is not an error of a request.
    * @param ask Asks the server for the next pair.
    * @param given What persists a new pair, and what finds others.
    */

@@ -199,9 +199,10 @@ export function fields<Result extends object>(
   fields: Readonly<Record<string, FieldType>>,
   absent?: Readonly<Partial<Result>>,
 ): Parse<Result> {
-  const wanted = Object.entries(fields).map(([name, type]) => wantedField(name, type));
+  let wanted: readonly WantedField[] | undefined; // of most endpoints no answer comes
   return (body, request) => {
     const object = jsonObject(body, request);
+    wanted ??= Object.entries(fields).map(([name, type]) => wantedField(name, type));
     for (const field of wanted) check(object, field, request);
     return (absent === undefined ? object : { ...absent, ...object }) as Result;
   };

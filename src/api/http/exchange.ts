@@ -90,13 +90,10 @@ export async function exchange<Result>(
   const { operation, method, path, log, clock } = request;
   const name = `${operation} (${method} ${path})`;
   const started = clock.now();
-  const { headers, json } = request;
-  const sent = new Sent({
-    url: request.url,
-    headers,
-    json,
-    credentials: () => [token, ...request.credentials()],
-  });
+  const sent = () => {
+    const { url, headers, json, credentials } = request;
+    return new Sent({ url, headers, json, credentials: () => [token, ...credentials()] });
+  };
   const deadline = new Deadline(clock, request.timeout, request.signal, sent);
   let status: number | undefined;
   try {
@@ -153,7 +150,7 @@ interface Moved {
 async function followed(
   answer: Response,
   { method, path, url: first, fetch }: Exchange,
-  { init, name, sent }: { readonly init: FetchOptions; readonly name: string; readonly sent: Sent },
+  { init, name, sent }: { readonly init: FetchOptions; readonly name: string; readonly sent: () => Sent },
 ): Promise<Moved> {
   let response = answer;
   let url = first;
@@ -187,12 +184,12 @@ const HARMLESS = new Set(["accept", "accept-language", "range", "user-agent"]);
 function redirected(
   name: string,
   { target, path }: { readonly target: string | undefined; readonly path: string },
-  sent: Sent,
+  sent: () => Sent,
 ): RedirectError {
   if (target === undefined) return new RedirectError(name);
   const { origin, pathname } = new URL(target);
   const base = origin + (pathname.endsWith(path) ? pathname.slice(0, -path.length) : "");
-  return new RedirectError(name, sent.repeats(base) ? undefined : base);
+  return new RedirectError(name, sent().repeats(base) ? undefined : base);
 }
 
 async function refusal(request: Exchange, answer: Answer): Promise<MatrixError> {
@@ -204,7 +201,8 @@ async function refusal(request: Exchange, answer: Answer): Promise<MatrixError> 
       sizeOf(request)
     }; raise its limit`;
   }
-  const now = Date.parse(headers.get("date") ?? "") || clock.now(); // the clock of who names a time, if possible
+  // The clock of who names a time, if possible.
+  const now = Date.parse(headers.get("date") ?? "") || clock.now();
   const wait = retryAfter(headers.get("retry-after"), body.retry_after_ms, now);
   return requestError({ operation, method, path, status, body, retryAfter: wait });
 }

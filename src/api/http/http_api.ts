@@ -18,6 +18,7 @@ import {
   PREPARE,
   RESTART_DELAY,
   SKEW,
+  TOKEN_DIED,
 } from "./http_options.ts";
 import { alarm, type Clock, systemClock } from "../../base/clock.ts";
 import { UnknownTokenError } from "../../errors/account_errcodes.ts";
@@ -38,13 +39,13 @@ import {
 import { type Exchange, exchange, type ReadAnswer, type ServerTime, skewOf } from "./exchange.ts";
 import {
   checkRequestOptions,
+  checkSendQuery,
   DEFAULT_RETRY,
   identityQuery,
   requestHeaders,
   type RequestOptions,
   type RetryPolicy,
   retryPolicy,
-  sendQuery,
 } from "./request_options.ts";
 import { readJson } from "./answer.ts";
 import type { UserID } from "../../types/ids.ts";
@@ -94,7 +95,7 @@ export class HTTPAPI {
    * Makes a transport; nothing is sent.
    *
    * @param options The homeserver's address, or what finds it, at the least.
-   * @throws {ValueError} If there is an option that a transport has not, or the address is no `http` or `https` URL.
+   * @throws {ValueError} If a transport has no such option, or the address is no `http` or `https` URL.
    */
   constructor(options: HTTPAPIOptions) {
     checkHttpOptions(options);
@@ -281,8 +282,8 @@ export class HTTPAPI {
     checkRequestOptions(options, operation);
     const path = fillPath(endpoint.path, call.path as Record<string, string>);
     await this.#options[PREPARE]?.(operation, call.path as Record<string, string>, options);
-    const given = endpoint.sendsEvent ? sendQuery(options.query, operation) : options.query;
-    const query = queryString(call.query, identityQuery(options, this.#options), given);
+    if (options.query !== undefined && endpoint.sendsEvent) checkSendQuery(options.query, operation);
+    const query = queryString(call.query, identityQuery(options, this.#options), options.query);
     const request: Exchange = {
       operation,
       method,
@@ -352,7 +353,10 @@ export class HTTPAPI {
         this[IS_ANSWERED] ||= isMatrixRefusal(error);
         if (!auth || !(error instanceof UnknownTokenError)) throw error;
         const renewal = renewals < MAX_RENEWALS ? await this.#renewed(error, { token, isFresh }) : "none";
-        if (renewal === "none") credentials.died(token);
+        if (renewal === "none") {
+          credentials.died(token);
+          if (credentials.isDead) this.#options[TOKEN_DIED]?.(); // there may be another by now
+        }
         if (renewal === "none" || request.raw?.repeatable === false) throw error;
         isFresh = renewal === "refreshed";
       }
@@ -388,9 +392,10 @@ export class HTTPAPI {
 
   /** The headers that go with a request: made once for all requests without their own. */
   #headersFor({ headers }: RequestOptions): Readonly<Record<string, string>> {
+    if (headers === undefined && this.#headers !== undefined) return this.#headers;
     const own = { "user-agent": this.#options.userAgent ?? "greenroom" };
     if (headers !== undefined) return requestHeaders({ ...own, ...headers });
-    return this.#headers ??= requestHeaders(own);
+    return this.#headers = requestHeaders(own);
   }
 }
 

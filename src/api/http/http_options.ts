@@ -26,6 +26,8 @@ export const IS_ANSWERED: unique symbol = Symbol("isAnswered");
 export const IS_TOKEN_DEAD: unique symbol = Symbol("isTokenDead");
 /** What has to be done before a request leaves. */
 export const PREPARE: unique symbol = Symbol("prepare");
+/** What is done when the access token is dead for good. */
+export const TOKEN_DIED: unique symbol = Symbol("tokenDied");
 /** How long to wait before an act of several requests begins anew. */
 export const RESTART_DELAY: unique symbol = Symbol("restartDelay");
 /** How far the server's clock is off. */
@@ -84,8 +86,8 @@ export interface HTTPAPIOptions {
    */
   findTokens?: FindTokens;
   /**
-   * Ends the session when the client logs out, where its tokens are not those of `login()`: an OAuth 2.0 server
-   * has no other logout. Default, and where it returns undefined: the homeserver is asked to end it.
+   * Ends the session when the client logs out, where its tokens are not those of `login()`: an OAuth 2.0
+   * server has no other logout. Default, and where it returns undefined: the homeserver is asked to end it.
    */
   revokeTokens?: () => Promise<void> | undefined;
   /** What sends the requests. Default: the global `fetch`. */
@@ -121,6 +123,12 @@ export interface HTTPAPIOptions {
    * @internal
    */
   [PREPARE]?: Prepare;
+  /**
+   * Is called when the server does not know the access token any more, and there is no other.
+   *
+   * @internal
+   */
+  [TOKEN_DIED]?: () => void;
 }
 
 /** The names of the transport's options. */

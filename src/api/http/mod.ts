@@ -27,6 +27,7 @@ export {
   type Prepare,
   RESTART_DELAY,
   SKEW,
+  TOKEN_DIED,
 } from "./http_options.ts";
 export {
   calledAs,

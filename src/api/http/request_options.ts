@@ -14,9 +14,9 @@ import type { MatrixRequestError } from "../../errors/request_error.ts";
  * When and how often a request that failed is sent again. Only what may be repeated is.
  *
  * The status 429 says that the server wants fewer requests, and has done nothing. It uses up no try, and
- * every request waits for it: those of a kind wait in one row, in the order in which they were called, until the
- * server lets them through. {@link RetryPolicy.maxRetryAfter} and {@link RetryPolicy.maxLimitWait}
- * bound the wait, and so does the request's signal.
+ * every request waits for it: those of a kind wait in one row, in the order in which they were called, until
+ * the server lets them through. {@link RetryPolicy.maxRetryAfter} and {@link RetryPolicy.maxLimitWait} bound
+ * the wait, and so does the request's signal.
  */
 export interface RetryPolicy {
   /**
@@ -139,7 +139,7 @@ export function checkRequestOptions(
 ): void {
   const { [CALLED]: called = operation, retry } = options;
   checkOptions(options, REQUEST_OPTIONS, called, "", OPERATION_OPTIONS);
-  checkRetry(retry, called);
+  if (retry !== undefined) checkRetry(retry, called);
 }
 
 /**
@@ -206,13 +206,13 @@ export function identityQuery(
 }
 
 /**
- * A caller's query of a send.
+ * Checks a caller's query of a send.
  *
  * @throws {ValueError} If it asks for something else than an event: the answer would have no event ID.
  */
-export function sendQuery(query: Query | undefined, operation: string): Query | undefined {
-  const delay = Object.keys(query ?? {}).find((name) => /(^|[._])delay(_id)?$/.test(name));
-  if (delay === undefined) return query;
+export function checkSendQuery(query: Query, operation: string): void {
+  const delay = Object.keys(query).find((name) => /(^|[._])delay(_id)?$/.test(name));
+  if (delay === undefined) return;
   throw new ValueError(
     `Cannot ${operation}: its query has ${delay}, and a delayed event has no event ID; use client.request()`,
   );

@@ -178,8 +178,8 @@ export class Session {
   }
 
   /**
-   * Aborted when the login ends: by a logout, or since another user or device logs in. A token that is set by hand
-   * after that begins another.
+   * Aborted when the login ends: by a logout, or since another user or device logs in.
+   * A token that is set by hand after that begins another.
    */
   get login(): AbortSignal {
     const { accessToken } = this.http;
@@ -195,7 +195,8 @@ export class Session {
   }
 
   /**
-   * Notes a login; what was begun goes on if that was as the same user and device, or waits for a first login.
+   * Notes a login; what was begun goes on if that was as the same user and device,
+   * or waits for a first login.
    *
    * @param user Who has logged in.
    * @param device The device.

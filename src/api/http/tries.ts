@@ -11,6 +11,7 @@
 
 import { backoff, type Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
+import { Turns } from "../../base/runs.ts";
 import { MatrixRequestError, NetworkError } from "../../errors/request_error.ts";
 import { UnrecognizedError } from "../../errors/errcodes.ts";
 import type { UserID } from "../../types/ids.ts";
@@ -42,7 +43,7 @@ export class Tries {
   readonly #gates = new Map<string, Gate>();
   /** How many requests there were. */
   #places = 0;
-  readonly #order = new RoomOrder();
+  readonly #rooms = new Turns<string>();
 
   /**
    * @param clock Measures the waits.
@@ -60,14 +61,17 @@ export class Tries {
    * @param once Makes one try; it gets how many were before.
    * @throws Why the last try has failed.
    */
-  run<Path extends string, Result>(
+  async run<Path extends string, Result>(
     attempted: Attempted<Path>,
     once: (resends: number) => Promise<Result>,
   ): Promise<Result> {
     const { endpoint: { inOrder }, call, options: { signal }, user } = attempted;
-    if (!inOrder) return this.#all(attempted, once);
+    if (!inOrder) return await this.#all(attempted, once);
     const { roomId } = call.path as { readonly roomId?: string };
-    return this.#order.take(`${roomId} ${user ?? ""}`, signal, () => this.#all(attempted, once));
+    return await this.#rooms.take(() => this.#all(attempted, once), {
+      of: `${roomId} ${user ?? ""}`,
+      signal,
+    });
   }
 
   async #all<Path extends string, Result>(
@@ -122,54 +126,6 @@ export class Tries {
     gate.left(place, outcome);
     if (gate.isOpen) this.#gates.delete(kind);
   }
-}
-
-/** Has what is done in a room done one after the other, in the order in which it was asked for. */
-class RoomOrder {
-  /** By room, what wakes those that wait; empty: one is at work. */
-  readonly #waiting = new Map<string, (() => void)[]>();
-
-  /**
-   * Does something when all that came before in the room has ended, well or not.
-   *
-   * @param room The room.
-   * @param signal Ends the wait.
-   * @param work Does it.
-   * @throws What the work throws, or the signal's reason.
-   */
-  async take<Result>(
-    room: string,
-    signal: AbortSignal | undefined,
-    work: () => Promise<Result>,
-  ): Promise<Result> {
-    const waiting = this.#waiting.get(room);
-    if (waiting === undefined) this.#waiting.set(room, []);
-    else await turn(waiting, signal);
-    try {
-      return await work();
-    } finally {
-      const wake = this.#waiting.get(room)?.shift();
-      if (wake === undefined) this.#waiting.delete(room);
-      else wake();
-    }
-  }
-}
-
-/** Waits in a row, but no longer than the signal lets it. */
-function turn(waiting: (() => void)[], signal: AbortSignal | undefined): Promise<void> {
-  signal?.throwIfAborted();
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const wake = (): void => {
-    signal?.removeEventListener("abort", leave);
-    resolve();
-  };
-  const leave = (): void => {
-    waiting.splice(waiting.indexOf(wake), 1);
-    reject(signal?.reason);
-  };
-  waiting.push(wake);
-  signal?.addEventListener("abort", leave, { once: true });
-  return promise;
 }
 
 /**

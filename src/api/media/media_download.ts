@@ -257,7 +257,9 @@ function bodyStream(
 /** No file system takes longer names, in bytes. */
 const MAX_NAME = 255;
 
-/** The file name in a `Content-Disposition` header (RFC 6266), made fit to be a file's name, and to be shown. */
+/**
+ * The file name in a `Content-Disposition` header (RFC 6266), made fit to be a file's name, and to be shown.
+ */
 export function filenameIn(disposition: string): string | undefined {
   const extended = /;\s*filename\*\s*=\s*utf-8''([^;\s]+)/i.exec(disposition)?.[1];
   const quoted = /;\s*filename\s*=\s*"((?:[^"\\]|\\.)*)"/i.exec(disposition)?.[1]?.replace(/\\(.)/g, "$1");

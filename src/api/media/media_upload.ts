@@ -1,6 +1,6 @@
 /**
- * How files are uploaded; what stands where nothing encrypts files, and the check of what a message says of an
- * encrypted one.
+ * How files are uploaded; what stands where nothing encrypts files,
+ * and the check of what a message says of an encrypted one.
  *
  * @module
  */

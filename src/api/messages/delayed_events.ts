@@ -119,11 +119,12 @@ export interface DelayedEventsAPI {
    * @param options The delay, the state key of state, and request options.
    * @returns The ID of the delay, which is no event's.
    * @throws {ForbiddenError} If the homeserver sends nothing later.
-   * @throws {EncryptionError} If the room is encrypted, and the event is no state: a message is encrypted when it
-   *   leaves. Use a reminder, or give the content of `client.encrypt()` as `m.room.encrypted`. Redactions, and
-   *   what `client.encryptionBlacklist` names (reactions, by default), are not encrypted, and can be sent later.
-   * @throws {UnsupportedFeatureError} If it is a redaction in a room before version 11, and the homeserver takes
-   *   none there as an event.
+   * @throws {EncryptionError} If the room is encrypted, and the event is no state: a message is
+   *   encrypted when it leaves. Use a reminder, or give the content of `client.encrypt()` as
+   *   `m.room.encrypted`. Redactions, and what `client.encryptionBlacklist` names (reactions, by
+   *   default), are not encrypted, and can be sent later.
+   * @throws {UnsupportedFeatureError} If it is a redaction in a room before version 11,
+   *   and the homeserver takes none there as an event.
    * @experimental It uses the unstable form of MSC4140: a minor version may change it.
    * @example
    * ```ts
@@ -216,8 +217,8 @@ export interface DelayedEventsAPI {
 }
 
 /**
- * Refuses a redaction that the homeserver can't send later: of most, in rooms before version 11 the content does not
- * say what is redacted.
+ * Refuses a redaction that the homeserver can't send later:
+ * of most, in rooms before version 11 the content does not say what is redacted.
  */
 async function checkRedaction(session: Session, roomId: RoomID, options: RequestOptions): Promise<void> {
   checkRequestOptions(options, "createDelayedEvent");

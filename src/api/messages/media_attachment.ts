@@ -236,7 +236,8 @@ async function nothing(cipher: AttachmentCipher): Promise<EncryptedAttachment> {
 }
 
 function placeOf(file: Attachment["file"]): PlacedFile {
-  return typeof file === "string" ? { url: file } : { file: file as EncryptedFile }; // not data: that was checked
+  // Not data: that was checked.
+  return typeof file === "string" ? { url: file } : { file: file as EncryptedFile };
 }
 
 /** Data that is hashed while it is read. */
@@ -256,7 +257,8 @@ async function digesting(source: MediaSource): Promise<Digesting> {
     return source.open().pipeThrough(
       new TransformStream<Uint8Array, Uint8Array>({
         transform(chunk, controller) {
-          if (chunk instanceof Uint8Array) current.update(chunk); // other chunks are refused when they are sent
+          // Other chunks are refused when they are sent.
+          if (chunk instanceof Uint8Array) current.update(chunk);
           controller.enqueue(chunk);
         },
       }),

@@ -27,10 +27,10 @@ import {
 import { clientEvent, clientStateEvent, eventList } from "../../types/checks/event_check.ts";
 import { object, optional, text } from "../../types/checks/shape.ts";
 import type { ClientEvent } from "../../types/events/event.ts";
-import { PaginationDirection, PresenceState } from "../../types/enums.ts";
+import { PaginationDirection, PresenceState, RelationType } from "../../types/enums.ts";
 import type { EventType } from "../../types/events/event_type.ts";
 import type { Filter, RoomEventFilter } from "../../types/events/sync_response.ts";
-import type { RoomRedactionContent } from "../../types/content/message_content.ts";
+import type { RelatesTo, RoomRedactionContent } from "../../types/content/message_content.ts";
 import type { MessagesResponse } from "../../types/events/room_records.ts";
 import type { EventID, RoomID, SyncToken, TransactionID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
@@ -43,14 +43,18 @@ const eventIdOf = field<EventID>("event_id", "string");
 
 /** The type of events that redact. */
 export const REDACTION = "m.room.redaction";
-/** Since when servers take a redaction as an event in rooms of all versions, and what that was called before. */
+/**
+ * Since when servers take a redaction as an event in rooms of all versions, and what that was called before.
+ */
 export const SENT_REDACTIONS = ["v1.18", "com.beeper.msc4169"] as const;
 
 const SEND_PATH = "/_matrix/client/v3/rooms/{roomId}/send/{eventType}/{txnId}";
 const send = endpoint("sendMessageEvent", "PUT", SEND_PATH, eventIdOf, { limit: "send", inOrder: true });
 /** A reaction has a place by what it is to: no message waits for it. */
 const sendReaction = endpoint("sendMessageEvent", "PUT", SEND_PATH, eventIdOf, { limit: "send" });
-/** As an event: the content has more than a reason only so, but on some servers in no room before version 11. */
+/**
+ * As an event: the content has more than a reason only so, but on some servers in no room before version 11.
+ */
 const sendRedaction = endpoint("redact", "PUT", SEND_PATH, eventIdOf, { limit: "send", inOrder: true });
 const redaction = endpoint(
   "redact",
@@ -83,6 +87,14 @@ export interface SendOptions extends TransactionOptions {
   disableEncryption?: boolean;
 }
 
+/** Which event a message answers, and which thread it is part of. */
+export interface ReplyPlace {
+  /** The event that is answered. Default: none. */
+  readonly replyTo?: EventID;
+  /** The first event of the thread. Default: none. */
+  readonly thread?: EventID;
+}
+
 /** Options of {@link MessagesAPI.redact}. */
 export interface RedactOptions extends TransactionOptions {
   /** Why. Default: empty, none. */
@@ -113,9 +125,9 @@ export interface MessagesAPI {
   /**
    * Sends a message event: any event of a room that is not state.
    *
-   * The send is repeated, as the retry policy says, under one transaction ID: what arrives twice
-   * counts once. A redaction is never encrypted. It is sent as it is if the homeserver takes it so in rooms of
-   * all versions (v1.18, or `com.beeper.msc4169`), and else as by {@link MessagesAPI.redact}.
+   * The send is repeated, as the retry policy says, under one transaction ID: what arrives twice counts once.
+   * A redaction is never encrypted. It is sent as it is if the homeserver takes it so in rooms of all
+   * versions (v1.18, or `com.beeper.msc4169`), and else as by {@link MessagesAPI.redact}.
    *
    * @param roomId The room.
    * @param eventType The type. If the application defined it, the content is checked first.
@@ -124,7 +136,8 @@ export interface MessagesAPI {
    * @returns The ID of the event.
    * @throws {ForbiddenError} If the caller is not in the room, or lacks the power.
    * @throws {TooLargeError} If the event would exceed 64 KiB.
-   * @throws {AcceptedError} If the homeserver accepts the event and does not say its ID: do not send it again.
+   * @throws {AcceptedError} If the homeserver accepts the event and does
+   *   not say its ID: do not send it again.
    * @throws {ValueError} If the type is empty or not of messages, the content is refused, or a `query` asks
    *   for a delay.
    * @see
@@ -246,6 +259,32 @@ export function checkSendOptions(
   checkRequestOptions(requests, operation);
 }
 
+/**
+ * Returns the `m.relates_to` of a reply, of a message in a thread, or of both. In a thread, a message that
+ * answers nothing is shown as a reply to the thread's first event by clients that know no threads.
+ *
+ * @param place The event that is answered, and the thread.
+ * @returns The relation; undefined: none.
+ * @throws {ValueError} If one of the two is no event ID.
+ * @see {@link https://spec.matrix.org/v1.19/client-server-api/#threading | Threading}
+ * @example
+ * ```ts
+ * import { relationTo } from "@greenroom/matrix";
+ *
+ * const content = { answers: ["tea"], "m.relates_to": relationTo({ replyTo: "$question" }) };
+ * console.assert(content["m.relates_to"]?.["m.in_reply_to"]?.event_id === "$question");
+ * ```
+ */
+export function relationTo({ replyTo, thread }: ReplyPlace): RelatesTo | undefined {
+  for (const eventId of [replyTo, thread]) if (eventId !== undefined) checkIdentifier("eventId", eventId);
+  const answered = replyTo ?? thread;
+  if (answered === undefined) return undefined;
+  const reply = { "m.in_reply_to": { event_id: answered } };
+  if (thread === undefined) return reply;
+  const fallback = replyTo === undefined ? { is_falling_back: true } : {};
+  return { rel_type: RelationType.THREAD, event_id: thread, ...fallback, ...reply };
+}
+
 /** A redaction that is to be sent. */
 interface Redaction {
   readonly roomId: RoomID;
@@ -264,7 +303,10 @@ function requestRedaction(
   return http[CALL](redaction, { path, body }, options);
 }
 
-/** Sends a redaction as an event, where the server takes one in rooms of all versions; else by the request for it. */
+/**
+ * Sends a redaction as an event, where the server takes one in rooms of all versions;
+ * else by the request for it.
+ */
 async function redactAs(session: Session, event: Redaction, options: RequestOptions): Promise<EventID> {
   const { roomId, eventId, txnId, body } = event;
   checkIdentifier("eventId", eventId);

@@ -27,6 +27,8 @@ export {
   type MessagesAPI,
   messagesAPI,
   type RedactOptions,
+  relationTo,
+  type ReplyPlace,
   type SendOptions,
 } from "./messages.ts";
 export {
@@ -56,8 +58,6 @@ export {
 } from "./search.ts";
 export {
   type PlacedSendOptions,
-  relationTo,
-  type ReplyPlace,
   type SendFileOptions,
   type SendFilesAPI,
   type SendImageOptions,

@@ -21,13 +21,13 @@ import type {
   VideoInfo,
 } from "../../types/content/file_info.ts";
 import type { Mentions, RelatesTo, RoomMessageContent } from "../../types/content/message_content.ts";
-import { MessageType, RelationType } from "../../types/enums.ts";
+import { MessageType } from "../../types/enums.ts";
 import { checkIdentifier } from "../../types/identifiers.ts";
 import type { ContentURI, EventID, RoomID, UserID } from "../../types/ids.ts";
 import { isList, type JsonObject } from "../../types/json.ts";
 import { calledAs, identified, isToldByContent, type MediaData, type OnProgress } from "../http/mod.ts";
 import { checkAttachment, discard, type FilePlacing, placeFiles } from "./media_attachment.ts";
-import { checkSendOptions, type SendOptions } from "./messages.ts";
+import { checkSendOptions, relationTo, type ReplyPlace, type SendOptions } from "./messages.ts";
 
 /** A smaller version of a file, to be uploaded with it. */
 export interface Thumbnail {
@@ -243,19 +243,11 @@ export function sendFilesAPI(
   };
 }
 
-/** Which event a message answers, and which thread it is part of. */
-export interface ReplyPlace {
-  /** The event that is answered. Default: none. */
-  readonly replyTo?: EventID;
-  /** The first event of the thread. Default: none. */
-  readonly thread?: EventID;
-}
-
 /** Options of all operations that send what people see. */
 export interface PlacedSendOptions extends SendOptions, ReplyPlace {
   /**
-   * Whom the message notifies: users, and `"room"` for all; or what `m.mentions` has. Default: it says nothing of
-   * that, and clients go by the names in it.
+   * Whom the message notifies: users, and `"room"` for all; or what `m.mentions` has. Default:
+   * it says nothing of that, and clients go by the names in it.
    */
   mentions?: Mentions | readonly (UserID | "room")[];
   /**
@@ -263,32 +255,6 @@ export interface PlacedSendOptions extends SendOptions, ReplyPlace {
    * all.
    */
   relatesTo?: RelatesTo;
-}
-
-/**
- * Returns the `m.relates_to` of a reply, of a message in a thread, or of both. In a thread, a message that
- * answers nothing is shown as a reply to the thread's first event by clients that know no threads.
- *
- * @param place The event that is answered, and the thread.
- * @returns The relation; undefined: none.
- * @throws {ValueError} If one of the two is no event ID.
- * @see {@link https://spec.matrix.org/v1.19/client-server-api/#threading | Threading}
- * @example
- * ```ts
- * import { relationTo } from "@greenroom/matrix";
- *
- * const content = { answers: ["tea"], "m.relates_to": relationTo({ replyTo: "$question" }) };
- * console.assert(content["m.relates_to"]?.["m.in_reply_to"]?.event_id === "$question");
- * ```
- */
-export function relationTo({ replyTo, thread }: ReplyPlace): RelatesTo | undefined {
-  for (const eventId of [replyTo, thread]) if (eventId !== undefined) checkIdentifier("eventId", eventId);
-  const answered = replyTo ?? thread;
-  if (answered === undefined) return undefined;
-  const reply = { "m.in_reply_to": { event_id: answered } };
-  if (thread === undefined) return reply;
-  const fallback = replyTo === undefined ? { is_falling_back: true } : {};
-  return { rel_type: RelationType.THREAD, event_id: thread, ...fallback, ...reply };
 }
 
 /**
@@ -311,7 +277,9 @@ export function addressing(
   };
 }
 
-/** @throws {ValueError} If it is neither a list of users, which may have `"room"`, nor what `m.mentions` has. */
+/**
+ * @throws {ValueError} If it is neither a list of users, which may have `"room"`, nor what `m.mentions` has.
+ */
 function mentionsOf(mentions: Mentions | readonly string[]): Mentions {
   if (typeof mentions !== "object") {
     throw new ValueError(

@@ -132,8 +132,8 @@ export interface SendHelpersAPI extends SendFilesAPI {
   sendText(roomId: RoomID, text: string | null | undefined, options?: SendTypedTextOptions): Promise<EventID>;
 
   /**
-   * Replaces what a message of the user's says. Clients that know no edits show the new text as a message, with
-   * a `* ` in front.
+   * Replaces what a message of the user's says. Clients that know no edits show the new text
+   * as a message, with a `* ` in front.
    *
    * @param roomId The room.
    * @param eventId The message; of one that was edited before, the first.
@@ -338,11 +338,9 @@ export function sendHelpersAPI(
  * edit that has its `m.new_content`, stays as it is.
  */
 function withEditFallback(content: RoomMessageContent): RoomMessageContent {
-  if (!isJsonObject(content)) return content;
-  const { "m.relates_to": relatesTo, ...replacement } = content;
-  if (relatesTo?.rel_type !== RelationType.REPLACE || replacement["m.new_content"] !== undefined) {
-    return content;
-  }
+  const isEdit = isJsonObject(content) && content["m.relates_to"]?.rel_type === RelationType.REPLACE;
+  if (!isEdit || content["m.new_content"] !== undefined) return content;
+  const { "m.relates_to": _, ...replacement } = content;
   const edit: RoomMessageContent & { formatted_body?: string } = { ...content, body: `* ${content.body}` };
   if (edit.formatted_body !== undefined) edit.formatted_body = `* ${edit.formatted_body}`;
   edit["m.new_content"] = replacement;

@@ -122,7 +122,9 @@ export interface JoiningAPI {
   knockRoom(roomIdOrAlias: RoomID | RoomAlias, options?: KnockRoomOptions): Promise<RoomID>;
 }
 
-/** Servers by both names: `via` was called `server_name` before version 1.12, and nothing need be asked first. */
+/**
+ * Servers by both names: `via` was called `server_name` before version 1.12, and nothing need be asked first.
+ */
 function through(servers: readonly string[] = []): Query {
   return servers.length === 0 ? {} : { via: servers, server_name: servers };
 }

@@ -234,8 +234,8 @@ export interface MutualRoomsAPI {
    *
    * @param userId The other user.
    * @param options Request options.
-   * @throws {UnrecognizedError} If the homeserver can't say. `client.stateStore.getSharedRooms()` knows the rooms
-   *   that syncs have shown.
+   * @throws {UnrecognizedError} If the homeserver can't say.
+   *   `client.stateStore.getSharedRooms()` knows the rooms that syncs have shown.
    * @throws {InvalidParamError} If it is the own user.
    * @throws {ServiceResponseError} If the pages of the server have no end.
    * @see {@link https://github.com/matrix-org/matrix-spec-proposals/pull/2666 | GET /mutual_rooms}

@@ -120,16 +120,17 @@ export interface RoomsAPI {
   /**
    * Creates a room and joins it.
    *
-   * A creation is not repeated when its answer is lost, for that might leave two rooms, unless `retry` says how often.
+   * A creation is not repeated when its answer is lost, for that might leave two rooms,
+   * unless `retry` says how often.
    *
    * @param options What the room is to be, and request options.
-   * @returns The room's ID.
+   * @returns The room's ID: `client.room(roomId)` does things there.
    * @throws {RoomInUseError} If the alias is taken.
    * @throws {UnsupportedRoomVersionError} If the server does not know the room version.
    * @throws {InvalidRoomStateError} If the initial state or the power levels make no valid room.
    * @throws {ServiceResponseError} If the answer names no room.
-   * @throws {ValueError} If an invitee is no user ID, the alias's local part is more than that, or `encrypted` is no
-   *   boolean.
+   * @throws {ValueError} If an invitee is no user ID, the alias's local part is more than that,
+   *   or `encrypted` is no boolean.
    * @see {@link https://spec.matrix.org/v1.19/client-server-api/#post_matrixclientv3createroom | POST /createRoom}
    * @example
    * ```ts

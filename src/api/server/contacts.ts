@@ -1,6 +1,6 @@
 /**
- * What a domain says of itself beside its homeserver: whom to ask for help, and how it vets events. A file of its own
- * because no token and no homeserver is asked, but a domain that anybody can have.
+ * What a domain says of itself beside its homeserver: whom to ask for help, and how it vets events.
+ * A file of its own because no token and no homeserver is asked, but a domain that anybody can have.
  *
  * @see
  * {@link https://spec.matrix.org/v1.19/client-server-api/#getwell-knownmatrixsupport | GET /.well-known/matrix/support}

@@ -3,8 +3,9 @@
  *
  * @see {@link https://spec.matrix.org/v1.19/client-server-api/#server-discovery | Server discovery}
  *
- * A homeserver, by its address or its server name. The domain of a server name is asked without its port, as the
- * specification says; if it has no discovery file (404), the homeserver is at the name itself, with the port.
+ * A homeserver, by its address or its server name. The domain of a server name is asked
+ * without its port, as the specification says; if it has no discovery file (404), the
+ * homeserver is at the name itself, with the port.
  *
  * Over 300 lines because what is found and the way to it are described together.
  *

@@ -1,6 +1,6 @@
 /**
- * What the server lets the user do, which servers relay calls, and what administrators of a homeserver do to its
- * users, whatever software it is.
+ * What the server lets the user do, which servers relay calls,
+ * and what administrators of a homeserver do to its users, whatever software it is.
  *
  * @see
  * {@link https://spec.matrix.org/v1.19/client-server-api/#capabilities-negotiation | Capabilities negotiation}
@@ -29,7 +29,6 @@ import {
 } from "../http/mod.ts";
 
 export {
-  object,
   type SlidingAnswer,
   slidingLack,
   type SlidingRoom,
@@ -241,8 +240,8 @@ const getSuspension = admins("isUserSuspended", "GET", SUSPENSION);
 const setSuspension = admins("setUserSuspended", "PUT", SUSPENSION);
 
 /**
- * Operations of a homeserver's administrators on its users. The capability `m.account_moderation` says which the
- * user can do. For a Synapse before v1.18 there is `@greenroom/matrix/synapse-admin`.
+ * Operations of a homeserver's administrators on its users. The capability `m.account_moderation` says which
+ * the user can do. For a Synapse before v1.18 there is `@greenroom/matrix/synapse-admin`.
  */
 export interface AccountModerationAPI {
   /**

@@ -1,6 +1,6 @@
 /**
- * The long poll of simplified sliding sync: no operation of clients, since its answers are turned into those of
- * the classic sync (`src/actors/syncer/sliding_sync.ts`).
+ * The long poll of simplified sliding sync: no operation of clients,
+ * since its answers are turned into those of the classic sync (`src/actors/syncer/sliding_sync.ts`).
  *
  * There are two spellings, one that Synapse has and one that was merged into the proposals; what is asked and
  * answered is the same (`SlidingQuestion`, `SlidingAnswer`).
@@ -13,7 +13,8 @@
 
 import { CALL, endpoint, fields, type RequestOptions, type Session } from "../http/mod.ts";
 import type { PresenceState } from "../../types/enums.ts";
-import { isJsonObject, type JsonObject } from "../../types/json.ts";
+import type { RoomID } from "../../types/ids.ts";
+import { isJsonObject, type JsonObject, objectOf } from "../../types/json.ts";
 
 /** What `/versions` says of it in `unstable_features`, in the spelling of Synapse. */
 const SLIDING_SYNC = "org.matrix.simplified_msc3575";
@@ -50,6 +51,8 @@ export interface SlidingQuestion extends RequestOptions {
   readonly timeout: number;
   /** How many rooms, those with the latest messages first; undefined: all. */
   readonly rooms: number | undefined;
+  /** Rooms beside those. */
+  readonly followed: readonly RoomID[];
   /** How many events of a room at most. */
   readonly events: number;
   /** Up to where messages to the device have come, and how many an answer has at most. */
@@ -98,6 +101,8 @@ export interface SlidingRoom {
   readonly gone?: unknown;
   /** What those outside see of the state; undefined: the user is not outside. */
   readonly stripped: unknown;
+  /** Grows with what happens in the room; outside of it, with what happens to the user. */
+  readonly stamp: unknown;
 }
 
 /** What both spellings answer. */
@@ -126,8 +131,8 @@ const COLLECTING = 600_000;
 const ALL_ROOMS = 100_000;
 
 /**
- * The spelling that a homeserver has; undefined: none. The merged one is chosen if it has messages to the device
- * and what encryption needs.
+ * The spelling that a homeserver has; undefined: none.
+ * The merged one is chosen if it has messages to the device and what encryption needs.
  */
 export function slidingSpelling(
   features: Readonly<Record<string, unknown>> = {},
@@ -150,12 +155,22 @@ export function slidingLack(features: Readonly<Record<string, unknown>> = {}): s
 const SYNAPSE: SlidingSpelling = {
   isToken: false,
   async ask({ http }, question) {
-    const { connection, pos, timeout, rooms = ALL_ROOMS, events, toDevice, presence: _, ...options } =
-      question;
-    const list = { ranges: [[0, rooms - 1]], timeline_limit: events, required_state: [["*", "*"]] };
+    const {
+      connection,
+      pos,
+      timeout,
+      rooms = ALL_ROOMS,
+      followed,
+      events,
+      toDevice,
+      presence: _,
+      ...options
+    } = question;
+    const room = { timeline_limit: events, required_state: [["*", "*"]] };
     const body = {
       conn_id: connection,
-      lists: { rooms: list },
+      lists: { rooms: { ...room, ranges: [[0, rooms - 1]] } },
+      ...subscriptions(followed, room),
       extensions: extensionsOf((name) => name, toDevice),
     };
     const answer = await http[CALL](unstable, { path: {}, query: { pos, timeout }, body }, {
@@ -170,6 +185,7 @@ const SYNAPSE: SlidingSpelling = {
       prevBatch: room.prev_batch,
       state: room.required_state,
       stripped: invite_state,
+      stamp: room.bump_stamp,
     }));
   },
 };
@@ -179,14 +195,15 @@ function mergedSpelling(names: ReadonlyMap<string, string>): SlidingSpelling {
   return {
     isToken: true,
     async ask({ http }, question) {
-      const { connection, pos, timeout, rooms, events, toDevice, presence, ...options } = question;
-      const list = { timeline_limit: events, required_state: { include: [{}] } }; // all state
+      const { connection, pos, timeout, rooms, followed, events, toDevice, presence, ...options } = question;
+      const room = { timeline_limit: events, required_state: { include: [{}] } }; // all state
       const body = {
         conn_id: connection,
         ...(pos !== undefined && { pos }),
         timeout,
         ...(presence !== undefined && { set_presence: presence }),
-        lists: { rooms: { ...list, ...(rooms !== undefined && { range: [0, rooms - 1] }) } },
+        lists: { rooms: { ...room, ...(rooms !== undefined && { range: [0, rooms - 1] }) } },
+        ...subscriptions(followed, room),
         extensions: extensionsOf(nameOf, toDevice),
       };
       const answer = await http[CALL](merged, { path: {}, body }, {
@@ -202,10 +219,16 @@ function mergedSpelling(names: ReadonlyMap<string, string>): SlidingSpelling {
         prevBatch: room.prev_batch,
         ...withoutStubs(room.required_state),
         stripped: room.stripped_state,
+        stamp: room.bump_stamp,
       }));
       return { ...read, receipts: wrapped("m.receipt", receipts), typing: wrapped("m.typing", typing) };
     },
   };
+}
+
+/** @param room How much of each of the rooms is asked for. */
+function subscriptions(rooms: readonly RoomID[], room: JsonObject): JsonObject {
+  return rooms.length === 0 ? {} : { room_subscriptions: Object.fromEntries(rooms.map((id) => [id, room])) };
 }
 
 /** State, and apart from it the pieces that were deleted: an event without content stands for each. */
@@ -253,26 +276,21 @@ function answerOf(
   nameOf: (extension: string) => string | undefined,
   read: (room: JsonObject) => SlidingRoom,
 ): SlidingAnswer {
-  const [lists, rooms, extensions] = [parts.lists, parts.rooms, parts.extensions].map(object) as Objects;
-  const part = (extension: string): JsonObject => object(extensions[nameOf(extension) ?? ""]);
-  const counts = Object.values(lists).map((list) => object(list).count);
+  const [lists, rooms, extensions] = [parts.lists, parts.rooms, parts.extensions].map(objectOf) as Objects;
+  const part = (extension: string): JsonObject => objectOf(extensions[nameOf(extension) ?? ""]);
+  const counts = Object.values(lists).map((list) => objectOf(list).count);
   const accountData = part("account_data");
   return {
     pos,
     count: Math.max(0, ...counts.filter((count): count is number => Number.isSafeInteger(count))),
-    rooms: new Map(Object.entries(rooms).map(([roomId, room]) => [roomId, read(object(room))])),
+    rooms: new Map(Object.entries(rooms).map(([roomId, room]) => [roomId, read(objectOf(room))])),
     toDevice: part("to_device"),
     e2ee: part("e2ee"),
     accountData: accountData.global,
-    roomData: object(accountData.rooms),
-    receipts: object(part("receipts").rooms),
-    typing: object(part("typing").rooms),
+    roomData: objectOf(accountData.rooms),
+    receipts: objectOf(part("receipts").rooms),
+    typing: objectOf(part("typing").rooms),
   };
 }
 
 type Objects = [JsonObject, JsonObject, JsonObject];
-
-/** A part of an answer, or an empty one in its place. */
-export function object(value: unknown): JsonObject {
-  return isJsonObject(value) ? value : {};
-}

@@ -66,7 +66,8 @@ export interface SyncOptions extends RequestOptions {
 /** The operation that everything incoming comes from. */
 export interface SyncAPI {
   /**
-   * Sends one sync request: what has happened since a token. `Syncer` does so in a loop, and is what bots want.
+   * Sends one sync request: what has happened since a token.
+   * `Syncer` does so in a loop, and is what bots want.
    *
    * The transport never repeats this request, whatever `retry` says.
    *
@@ -141,6 +142,7 @@ function nameStateAfter({ rooms }: SyncResponse): void {
  */
 export function freshFilter(filter: Filter = {}, name: string = crypto.randomUUID()): FilterID {
   const { account_data: { not_types = [], ...others } = {} } = filter;
-  const account_data = { ...others, not_types: [...not_types, `greenroom.request.${name}`] }; // nothing has that type
+  // Nothing has that type.
+  const account_data = { ...others, not_types: [...not_types, `greenroom.request.${name}`] };
   return JSON.stringify({ ...filter, account_data });
 }

@@ -207,7 +207,10 @@ export const platform: Platform = {
     };
     port2.postMessage(null);
   },
-  unref: () => {},
+  startTimer: (call, ms) => {
+    const timer = setTimeout(call, ms);
+    return () => clearTimeout(timer);
+  },
   onUnawaited: () => {}, // no scope tells whose it is: the browser reports it
   // deno-lint-ignore require-await -- what fails is to reject
   serve: async () => missing("server"),

@@ -1,6 +1,6 @@
 /**
- * What the suites for stores use of `node:assert` and `node:util`. The npm package has this in their place for
- * browsers.
+ * What the suites for stores use of `node:assert` and `node:util`.
+ * The npm package has this in their place for browsers.
  *
  * A file of its own because other platforms have that.
  *

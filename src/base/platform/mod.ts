@@ -1,6 +1,6 @@
 /**
- * What the platform gives: the only door to `Deno` and to modules of Node. The npm package has other adapters in
- * place of `deno.ts`.
+ * What the platform gives: the only door to `Deno` and to modules of Node.
+ * The npm package has other adapters in place of `deno.ts`.
  *
  * @module
  */

@@ -70,7 +70,11 @@ export const platform: Platform = {
   isProxy: types.isProxy,
   inspect: (value, options) => inspect(value, options),
   nextTask: setImmediate,
-  unref: (timer) => void (timer as { unref?: () => void }).unref?.(),
+  startTimer: (call, ms, { keepsAlive = true } = {}) => {
+    const timer: unknown = setTimeout(call, ms);
+    if (!keepsAlive) (timer as { unref?: () => void }).unref?.();
+    return () => clearTimeout(timer as number);
+  },
   onUnawaited: (saw) =>
     void process.on("unhandledRejection", (reason) => {
       if (saw(reason) || process.listenerCount("unhandledRejection") > 1) return;
@@ -86,7 +90,10 @@ const [truncateFile, syncFile, syncData] = [
   promisify(fs.fdatasync),
 ];
 
-/** What follows the name of a file that is locked, for Node has no locks: SQLite's, which end with the process. */
+/**
+ * What follows the name of a file that is locked, for Node has no locks:
+ * SQLite's, which end with the process.
+ */
 const LOCK = ".lock";
 
 function flagsOf({ read = false, write = false, create = false, createNew = false }: FileOptions): number {

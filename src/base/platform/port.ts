@@ -116,8 +116,8 @@ export interface Platform {
   /** The same, for the few who can't wait: loaded with the first call. */
   cryptoNow(): PlatformCrypto;
   /**
-   * An object for a function of the application's: where no scope outlives an `await`, its methods bring the scope
-   * in which this was called. Elsewhere it is the object itself.
+   * An object for a function of the application's: where no scope outlives an `await`,
+   * its methods bring the scope in which this was called. Elsewhere it is the object itself.
    */
   inScope<Value extends object>(value: Value): Value;
   /** Returns whether Deno KV is there. */
@@ -131,8 +131,15 @@ export interface Platform {
   inspect(value: unknown, options?: { readonly breakLength: number }): string;
   /** Calls when the event loop has come round. */
   nextTask(call: () => void): void;
-  /** Has a timer not keep the process alive. */
-  unref(timer: unknown): void;
+  /**
+   * Calls after a while.
+   *
+   * @param call What to call.
+   * @param ms How long, in milliseconds, below 2^31.
+   * @param options Whether that keeps the process alive; by default it does.
+   * @returns Ends the wait; without effect when it is over.
+   */
+  startTimer(call: () => void, ms: number, options?: { readonly keepsAlive?: boolean }): () => void;
   /** Gets what was thrown where nobody awaits it; whether it has seen to that. */
   onUnawaited(saw: (reason: unknown) => boolean): void;
   /** Listens. */

@@ -8,6 +8,8 @@
  * @module
  */
 
+import { concat } from "@std/bytes/concat";
+
 /** The first byte, as of V8's, and one for this form: V8's versions are higher. */
 const HEAD = Uint8Array.of(0xff, 0x00);
 
@@ -48,10 +50,7 @@ export function serialize(value: unknown): Uint8Array {
   };
   const root = add(structuredClone(value));
   const text = new TextEncoder().encode(JSON.stringify([root, nodes]));
-  const bytes = new Uint8Array(HEAD.length + text.length);
-  bytes.set(HEAD);
-  bytes.set(text, HEAD.length);
-  return bytes;
+  return concat([HEAD, text]);
 }
 
 function nodeOf(value: object, add: (each: unknown) => unknown): Node {

@@ -14,6 +14,7 @@ import {
   COMMAND_HINTS,
   type CommandOptions,
   isArgumentType,
+  type TextCommandOptions,
 } from "./pattern.ts";
 
 /** An argument of a command. */
@@ -43,17 +44,28 @@ export interface Command {
   /** Who may use the command. */
   readonly access: NonNullable<CommandOptions<string>["access"]>;
   /** The least power level in the room that a user needs. */
-  readonly minPowerLevel: number;
+  readonly powerLevel: number;
   /** Whether it is taken only from encrypted messages. */
   readonly isEncryptedOnly: boolean;
   /** Whether help leaves out the command. */
   readonly isHidden: boolean;
+  /** Whether every bot has it, so that no function is called. Default: no. */
+  readonly isBuiltIn?: true;
 }
 
 const OPTIONS: OptionNames<CommandOptions<string>> = {
-  ...{ description: true, aliases: true, args: true, access: true, minPowerLevel: true, hidden: true },
+  ...{ description: true, aliases: true, args: true, access: true, powerLevel: true, hidden: true },
   encryptedOnly: true,
 };
+/** What other libraries call types of arguments, and what to write here. */
+const OTHER_ARGUMENT_TYPES: ReadonlyMap<string, string> = new Map([
+  ...["rest", "text...", "remainder"].map((name) => [name, "dots behind the name: <text...>"] as const),
+  ...["string", "str", "word"].map((name) => [name, "text, or nothing: it is the default"] as const),
+  ...["int", "integer", "float"].map((name) => [name, "number"] as const),
+  ...["bool", "boolean"].map((name) => [name, "flag"] as const),
+  ...["mention", "member"].map((name) => [name, "user"] as const),
+  ...["time", "interval"].map((name) => [name, "duration"] as const),
+]);
 /** The most words of a name: `todo list add`. */
 const MAX_WORDS = 3;
 const NAME = /^[^\s<>[\]"]{1,50}$/u;
@@ -65,13 +77,19 @@ const PARAMETER = /^(?:<([\w-]{1,50})(?::(\w{1,50}))?(\.\.\.)?>|\[([\w-]{1,50})(
  *
  * @throws {ValueError} If it can't be read.
  */
-export function parsePattern(pattern: string, options: CommandOptions<string>): Command {
+export function parsePattern(
+  beginning: string,
+  options: CommandOptions<string> | TextCommandOptions<string>,
+): Command {
+  const { description = "", aliases = [], args: written = {}, access = "everybody" } = options;
+  const [pattern, given] = typeof written === "string"
+    ? [`${beginning} ${written}`, {}]
+    : [beginning, written];
   checkHinted(options, OPTIONS, COMMAND_HINTS, `add the command "${pattern}"`);
   checkOptions(options, OPTIONS, `add the command "${pattern}"`);
-  const { description = "", aliases = [], args: given = {}, access = "everybody" } = options;
-  const { minPowerLevel = -Infinity } = options;
-  if (typeof minPowerLevel !== "number" || Number.isNaN(minPowerLevel)) {
-    throw bad(pattern, "minPowerLevel must be a number");
+  const { powerLevel = -Infinity } = options;
+  if (typeof powerLevel !== "number" || Number.isNaN(powerLevel)) {
+    throw bad(pattern, "powerLevel must be a number");
   }
   const { encryptedOnly: isEncryptedOnly = false, hidden: isHidden = false } = options;
   const words = pattern.trim().split(/\s+/);
@@ -116,7 +134,9 @@ export function parsePattern(pattern: string, options: CommandOptions<string>): 
     const parameter = parameters.find((each) => each.name === name);
     if (parameter === undefined) throw bad(pattern, `it has no argument ${name}`);
     if (typeof type === "string" && !isArgumentType(type)) {
-      throw bad(pattern, `"${type}" is no type: there are ${ARGUMENT_TYPES.join(", ")}`);
+      const elsewhere = OTHER_ARGUMENT_TYPES.get(type);
+      const mend = elsewhere === undefined ? `there are ${ARGUMENT_TYPES.join(", ")}` : `write ${elsewhere}`;
+      throw bad(pattern, `"${type}" is no type: ${mend}`);
     }
     if (type === "flag" && (parameter.isRequired || parameter.isRest)) {
       throw bad(
@@ -132,7 +152,7 @@ export function parsePattern(pattern: string, options: CommandOptions<string>): 
   }).join(" ");
   return {
     ...{ name, names, parameters, description, usage, schemas: args },
-    ...{ access, minPowerLevel, isEncryptedOnly, isHidden },
+    ...{ access, powerLevel, isEncryptedOnly, isHidden },
   };
 }
 

@@ -34,6 +34,7 @@ export {
   readDate,
   type RequiredNames,
   type Schemas,
+  type TextCommandOptions,
   type TypeInPattern,
   type TypesInPattern,
   type WithoutDots,

@@ -9,6 +9,7 @@
 import { type Client, type MatrixLink, matrixToUrl, parseMatrixLink } from "../../../mod.ts";
 import type { EncryptionInfo, RoomAlias, RoomID, SenderInfo, UserID } from "../../../types.ts";
 import { readDuration } from "../../base/clock.ts";
+import type { Hints } from "../../errors/hints.ts";
 
 /** What checks an argument: a schema of any library with Standard Schema, version 1. */
 export interface ArgumentSchema<Output = unknown> {
@@ -128,22 +129,34 @@ export const COMMAND_HINTS = {
   usage: 'it in the pattern: "roll [dice]"',
   options: 'the arguments in the pattern, "add <a> <b>", and their types in args',
   help: "description",
-  level: "minPowerLevel",
-  minLevel: "minPowerLevel",
-  minPower: "minPowerLevel",
-  powerLevel: "minPowerLevel",
-  requiredPowerLevel: "minPowerLevel",
+  level: "powerLevel",
+  minLevel: "powerLevel",
+  minPower: "powerLevel",
+  minPowerLevel: "powerLevel",
+  requiredPowerLevel: "powerLevel",
   adminOnly: 'access: "admins"',
   ownerOnly: 'access: "admins"',
   admin: 'access: "admins"',
-  permission: 'minPowerLevel, access: "admins", or a function',
-  permissions: 'minPowerLevel, access: "admins", or a function',
+  permission: 'powerLevel, access: "admins", or a function',
+  permissions: 'powerLevel, access: "admins", or a function',
   scope: "access: async (c) => (await c.client.stateStore.getMembers(c.roomId)).size === 2, or another test",
+  users: "access: ({ sender }) => USERS.includes(sender)",
+  rooms: "access: ({ roomId }) => ROOMS.includes(roomId)",
   cooldown: "the bot's option rateLimit, which is for all of its commands",
 } as const;
 
+/** What a command is whose arguments stand in a text, beside its name. */
+export interface TextCommandOptions<A extends string> extends Omit<CommandOptions<string>, "args"> {
+  /** Its arguments, as they may stand behind its name in the pattern: `"<user:user> [reason...]"`. */
+  args: A;
+}
+
+/** @internal Names of other libraries, for the compiler. */
+export interface CommandOptionsHints extends Hints<typeof COMMAND_HINTS> {}
+
 /** What a command is, beside its pattern. */
-export interface CommandOptions<P extends string, S extends Schemas<P> = Schemas<P>> {
+export interface CommandOptions<P extends string, S extends Schemas<P> = Schemas<P>>
+  extends CommandOptionsHints {
   /** What it does, in a few words, for `!help`. Default: nothing. */
   description?: string;
   /** Other names of the command. Default: none. */
@@ -161,10 +174,10 @@ export interface CommandOptions<P extends string, S extends Schemas<P> = Schemas
    */
   access?: "everybody" | "admins" | ((asking: Asking) => boolean | Promise<boolean>);
   /**
-   * The least power level in the room that a user needs, beside what `access` says. For others the command does
-   * not exist. Default: none is needed.
+   * The least power level in the room that a user needs, beside what `access` says.
+   * For others the command does not exist. Default: none is needed.
    */
-  minPowerLevel?: number;
+  powerLevel?: number;
   /**
    * Whether it is taken only from an encrypted message, and what it asks is answered only by what
    * is encrypted. A message in clear may be the homeserver's, or an attacker's who has stolen a
@@ -202,8 +215,8 @@ export interface ArgumentTypes {
   /** A number, also a negative one or one with decimals. */
   number: number;
   /**
-   * A duration in milliseconds, at most ten years: `90s`, `10m`, `1h30m`, `2d`, `1w`. Units are `s`, `m`, `h`,
-   * `d` and `w`, or the words that begin so (`sec`, `minutes`).
+   * A duration in milliseconds, at most ten years: `90s`, `10m`, `1h30m`, `2d`, `1w`.
+   * Units are `s`, `m`, `h`, `d` and `w`, or the words that begin so (`sec`, `minutes`).
    */
   duration: number;
   /**

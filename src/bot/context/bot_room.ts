@@ -6,19 +6,17 @@
  * @module
  */
 
-import { isEventId, NotFoundError, toUserId, ValueError } from "../../../mod.ts";
-import type { EventID, RoomID } from "../../../types.ts";
+import { toUserId } from "../../../mod.ts";
+import type { EventID } from "../../../types.ts";
 import { hintAt, type Hints } from "../../errors/hints.ts";
-import type { Kit } from "../kit.ts";
-import { Begun, currentRun, Run, RunTime, type Scene } from "../run/mod.ts";
+import type { Run, Scene } from "../run/mod.ts";
 import { ROOM_HINTS } from "./context_hints.ts";
 import { RoomMedia } from "./room_media.ts";
-import type { Place } from "./room_messages.ts";
 import { checkReason, checkText } from "./writing.ts";
 
 /**
- * A room, or a thread in it, in which a bot speaks. {@linkcode Bot.in} makes one to speak in outside of the bot's
- * functions: what is called first is done first, awaited or not.
+ * A room, or a thread in it, in which a bot speaks. {@linkcode Bot.in} makes one to speak in outside of the
+ * bot's functions: what is called first is done first, awaited or not.
  */
 export abstract class BotRoom extends RoomMedia {
   /**
@@ -27,7 +25,8 @@ export abstract class BotRoom extends RoomMedia {
    * @param userId The ID of the user.
    * @param reason Why, as the user sees it. Default: none.
    * @throws {ValueError} If it is no user ID.
-   * @throws {MatrixRequestError} If the homeserver refuses, as a `ForbiddenError` if the bot's power level is too low.
+   * @throws {MatrixRequestError} If the homeserver refuses,
+   *   as a `ForbiddenError` if the bot's power level is too low.
    *
    * @example
    * ```ts
@@ -54,7 +53,8 @@ export abstract class BotRoom extends RoomMedia {
    * @param userId The ID of the user, who need not be in the room.
    * @param reason Why, as the user sees it. Default: none.
    * @throws {ValueError} If it is no user ID.
-   * @throws {MatrixRequestError} If the homeserver refuses, as a `ForbiddenError` if the bot's power level is too low.
+   * @throws {MatrixRequestError} If the homeserver refuses,
+   *   as a `ForbiddenError` if the bot's power level is too low.
    *
    * @example
    * ```ts
@@ -80,8 +80,8 @@ export abstract class BotRoom extends RoomMedia {
   }
 
   /**
-   * Takes a user's ban back. If the process ends between the homeserver's answer and the record of it, this is
-   * done again, and refused since the user is banned no more.
+   * Takes a user's ban back. If the process ends between the homeserver's answer and the record of it,
+   * this is done again, and refused since the user is banned no more.
    *
    * @param userId The ID of the user.
    * @param reason Why. Default: none.
@@ -107,8 +107,8 @@ export abstract class BotRoom extends RoomMedia {
   }
 
   /**
-   * Invites a user into the room. If the process ends between the homeserver's answer and the record of it, this
-   * is done again, and refused if the user has joined by then.
+   * Invites a user into the room. If the process ends between the homeserver's answer and the record of it,
+   * this is done again, and refused if the user has joined by then.
    *
    * @param userId The ID of the user.
    * @param reason Why, as the user sees it. Default: none.
@@ -138,7 +138,8 @@ export abstract class BotRoom extends RoomMedia {
    *
    * @param topic The topic.
    * @returns The ID of the event.
-   * @throws {MatrixRequestError} If the homeserver refuses, as a `ForbiddenError` if the bot's power level is too low.
+   * @throws {MatrixRequestError} If the homeserver refuses,
+   *   as a `ForbiddenError` if the bot's power level is too low.
    *
    * @example
    * ```ts
@@ -165,7 +166,8 @@ export abstract class BotRoom extends RoomMedia {
    *
    * @param name The name.
    * @returns The ID of the event.
-   * @throws {MatrixRequestError} If the homeserver refuses, as a `ForbiddenError` if the bot's power level is too low.
+   * @throws {MatrixRequestError} If the homeserver refuses,
+   *   as a `ForbiddenError` if the bot's power level is too low.
    *
    * @example
    * ```ts
@@ -187,66 +189,6 @@ export abstract class BotRoom extends RoomMedia {
     return id;
   }
 
-  /**
-   * Pins a message, as clients show it above the room. Of two processes that change the pins at the same moment,
-   * the later one wins.
-   *
-   * @param eventId The message.
-   * @throws {ValueError} If it is no event ID.
-   * @throws {MatrixRequestError} If the homeserver refuses, as a `ForbiddenError` if the bot's power level is too low.
-   *
-   * @example
-   * ```ts
-   * import { Composer } from "@greenroom/matrix/bot";
-   *
-   * const plugin = new Composer();
-   * plugin.command("rules <text...>", { minPowerLevel: 50 }, async (c) => {
-   *   await c.pin(await c.send(c.args.text));
-   * });
-   * ```
-   */
-  async pin(eventId: EventID): Promise<void> {
-    await this.#changePins(eventId, "pin");
-  }
-
-  /**
-   * Takes a message out of those that are pinned.
-   *
-   * @param eventId The message.
-   * @throws {ValueError} If it is no event ID.
-   * @throws {MatrixRequestError} If the homeserver refuses, as a `ForbiddenError` if the bot's power level is too low.
-   *
-   * @example
-   * ```ts
-   * import { Composer } from "@greenroom/matrix/bot";
-   *
-   * const plugin = new Composer();
-   * plugin.command("unpin", { minPowerLevel: 50 }, async (c) => { // as a reply to what is pinned
-   *   if (c.replyTo !== undefined) await c.unpin(c.replyTo);
-   * });
-   * ```
-   */
-  async unpin(eventId: EventID): Promise<void> {
-    await this.#changePins(eventId, "unpin");
-  }
-
-  async #changePins(eventId: EventID, action: "pin" | "unpin"): Promise<void> {
-    if (!isEventId(eventId)) throw new ValueError(`Cannot ${action} a message: ${eventId} is no event ID`);
-    const { client } = this.kit;
-    await this.within((run) =>
-      run.act(action, async () => {
-        const content = await client.getStateEvent(this.roomId, "m.room.pinned_events").catch((error) => {
-          if (error instanceof NotFoundError) return undefined;
-          throw error;
-        });
-        const before = Array.isArray(content?.pinned) ? content.pinned : [];
-        if (before.includes(eventId) === (action === "pin")) return;
-        const pinned = action === "pin" ? [...before, eventId] : before.filter((each) => each !== eventId);
-        await client.sendStateEvent(this.roomId, "m.room.pinned_events", { pinned });
-      })
-    );
-  }
-
   /** @internal What the room and the user are called; undefined: it was not read. */
   protected get scene(): Scene | undefined {
     return undefined;
@@ -262,71 +204,17 @@ export interface BotRoomHints extends Hints<typeof ROOM_HINTS> {}
 export interface BotRoom extends BotRoomHints {}
 
 /** A room in which nothing of a function stands: what is done in one, is a step of it all the same. */
-class OutsideRoom extends BotRoom {
-  readonly #rooms: BotRooms;
-
-  constructor(kit: Kit, place: Place, rooms: BotRooms) {
-    super(kit, place);
-    this.#rooms = rooms;
-  }
-
+export class OutsideRoom extends BotRoom {
   protected override within<Result>(work: (run: Run) => Promise<Result>): Promise<Result> {
-    const run = currentRun();
-    return run === undefined ? this.#rooms.act(this.roomId, work) : work(run);
-  }
-}
-
-/** Makes rooms to speak in outside of functions, and keeps the order of each. */
-export class BotRooms {
-  readonly #kit: Kit;
-  readonly #started: () => Promise<void>;
-  /** What is under way, by room. */
-  readonly #begun = new Map<RoomID, Begun>();
-
-  /**
-   * @param kit Of the bot.
-   * @param started Resolves when the bot may speak.
-   */
-  constructor(kit: Kit, started: () => Promise<void>) {
-    this.#kit = kit;
-    this.#started = started;
-  }
-
-  /** Returns a room, or a thread in it. */
-  in(place: Place): BotRoom {
-    return new OutsideRoom(this.#kit, place, this);
-  }
-
-  /** Does something in a run of its own, after what was begun in the room before. */
-  async act<Result>(room: RoomID, work: (run: Run) => Promise<Result>): Promise<Result> {
-    const begun = this.#begun.get(room) ?? new Begun();
-    this.#begun.set(room, begun);
-    try {
-      return await begun.inTurn(() => this.#act(work));
-    } finally {
-      if (begun.isIdle) this.#begun.delete(room);
-    }
-  }
-
-  async #act<Result>(work: (run: Run) => Promise<Result>): Promise<Result> {
-    await this.#started();
-    return await this.#kit.client.runTask(`in ${crypto.randomUUID()}`, async (context) => {
-      const run = new Run({ context, time: new RunTime(this.#kit.signal) });
-      try {
-        const result = await work(run);
-        await run.begun.settled();
-        return result;
-      } finally {
-        for (const call of run.atEnd) call();
-      }
-    });
+    return this.kit.outside.within(this.roomId, work);
   }
 }
 
 // The rest is generated by `deno task members`: documentation tools do not follow `extends`.
 
-import type { ContentURI, ImageInfo } from "../../../types.ts";
+import type { ClientEvent, ContentURI, ImageInfo, RoomID } from "../../../types.ts";
 import type { PollTally, SendPollOptions } from "../polls/polls.ts";
+import type { BotMessage } from "./bot_message.ts";
 import type { Streamed, StreamOptions } from "./stream.ts";
 import type {
   AudioOptions,
@@ -334,6 +222,7 @@ import type {
   BotSendOptions,
   FileOptions,
   ImageOptions,
+  MessageRef,
   StickerOptions,
   VideoOptions,
   WriteOptions,
@@ -346,7 +235,7 @@ export interface BotRoom {
    *
    * @param data The image: PNG, JPEG, GIF or WebP.
    * @param options Its name, what it shows, its caption, and what it answers.
-   * @returns The ID of the event.
+   * @returns The message.
    * @throws {ValueError} If the caption does not fit into one message.
    * @example
    * ```ts ignore
@@ -359,14 +248,14 @@ export interface BotRoom {
    * });
    * ```
    */
-  sendImage(data: BotMedia, options?: ImageOptions): Promise<EventID>;
+  sendImage(data: BotMedia, options?: ImageOptions): Promise<BotMessage>;
 
   /**
    * Uploads and sends a file; in an encrypted room, encrypted.
    *
    * @param data The content of the file.
    * @param options Its name, kind, media type and caption, and what it replies to.
-   * @returns The ID of the event.
+   * @returns The message.
    * @throws {ValueError} If the caption does not fit into one message.
    * @throws {MatrixRequestError} If the homeserver refuses.
    *
@@ -381,14 +270,14 @@ export interface BotRoom {
    * });
    * ```
    */
-  sendFile(data: BotMedia, options?: FileOptions): Promise<EventID>;
+  sendFile(data: BotMedia, options?: FileOptions): Promise<BotMessage>;
 
   /**
    * Uploads and sends a video, as {@linkcode BotRoom.sendFile} does with a file: clients play it.
    *
    * @param data The content of the video.
    * @param options Its name, media type, length, size and caption, and what it replies to.
-   * @returns The ID of the event.
+   * @returns The message.
    * @throws {ValueError} If the caption does not fit into one message.
    * @throws {MatrixRequestError} If the homeserver refuses.
    *
@@ -403,14 +292,14 @@ export interface BotRoom {
    * });
    * ```
    */
-  sendVideo(data: BotMedia, options?: VideoOptions): Promise<EventID>;
+  sendVideo(data: BotMedia, options?: VideoOptions): Promise<BotMessage>;
 
   /**
    * Uploads and sends a recording, as {@linkcode BotRoom.sendFile} does with a file: clients play it.
    *
    * @param data The content of the recording.
    * @param options Its name, media type and caption, and what it replies to.
-   * @returns The ID of the event.
+   * @returns The message.
    * @throws {ValueError} If the caption does not fit into one message.
    * @throws {MatrixRequestError} If the homeserver refuses.
    *
@@ -425,7 +314,7 @@ export interface BotRoom {
    * });
    * ```
    */
-  sendAudio(data: BotMedia, options?: AudioOptions): Promise<EventID>;
+  sendAudio(data: BotMedia, options?: AudioOptions): Promise<BotMessage>;
 
   /**
    * Sends a sticker.
@@ -433,7 +322,7 @@ export interface BotRoom {
    * @param url Where the image is: an `mxc://` URI.
    * @param info What is known of the image. Default: nothing.
    * @param options What it shows, whom it notifies, what it answers.
-   * @returns The ID of the event.
+   * @returns The message.
    * @throws {ValueError} If `url` is no `mxc://` URI.
    * @example
    * ```ts ignore
@@ -443,7 +332,11 @@ export interface BotRoom {
    * plugin.command("wave", (c) => c.sendSticker("mxc://example.org/wave", { w: 256, h: 256 }, { text: "A hand" }));
    * ```
    */
-  sendSticker(url: ContentURI, info?: ImageInfo, options?: StickerOptions): Promise<EventID>;
+  sendSticker(
+    url: ContentURI,
+    info?: ImageInfo,
+    options?: StickerOptions,
+  ): Promise<BotMessage>;
 
   /**
    * Starts a poll.
@@ -452,7 +345,7 @@ export interface BotRoom {
    * @param question The question.
    * @param answers The answers, 1 to 20.
    * @param options How many answers a user may choose, and whether votes are shown before the end.
-   * @returns The ID of the poll: {@linkcode RoomContext.getPollResults} counts its votes.
+   * @returns The poll: {@linkcode RoomContext.getPollResults} counts its votes.
    * @throws {ValueError} If there are no answers, or more than 20.
    *
    * @example
@@ -467,13 +360,13 @@ export interface BotRoom {
     question: string,
     answers: readonly string[],
     options?: SendPollOptions,
-  ): Promise<EventID>;
+  ): Promise<BotMessage>;
 
   /**
    * Ends a poll that the bot has started, and writes the result into the event that ends it.
    *
    * @experimental It uses the unstable form of MSC3381: a minor version may change it.
-   * @param poll The ID of the poll.
+   * @param poll The poll, or its event ID.
    * @returns The votes for each answer, and which answers have most.
    * @throws {ValueError} If the event is no poll.
    *
@@ -489,7 +382,7 @@ export interface BotRoom {
    * });
    * ```
    */
-  endPoll(poll: EventID): Promise<PollTally>;
+  endPoll(poll: MessageRef): Promise<PollTally>;
 
   /** The ID of the room: what is sent goes there. */
   readonly roomId: RoomID;
@@ -505,7 +398,7 @@ export interface BotRoom {
    *
    * @param text The text. A long one is sent in several messages, divided between paragraphs.
    * @param options What it is written in, of what kind it is, whom it notifies, what it replies to.
-   * @returns The ID of the event, or of the first.
+   * @returns The message; the first, if there are several.
    * @throws {MatrixRequestError} If the homeserver refuses.
    *
    * @example
@@ -517,12 +410,12 @@ export interface BotRoom {
    * plugin.command("shout <words...>", (c) => c.send(`**${escapeMarkdown(c.args.words)}**`));
    * ```
    */
-  send(text: string, options?: BotSendOptions): Promise<EventID>;
+  send(text: string, options?: BotSendOptions): Promise<BotMessage>;
 
   /**
    * Edits a message that the bot has sent: replaces its text.
    *
-   * @param eventId The ID of the message.
+   * @param message The message, or its event ID.
    * @param text The new text, no longer than fits into one message.
    * @param options As for {@linkcode BotRoom.send}.
    * @returns The ID of the edit.
@@ -536,16 +429,16 @@ export interface BotRoom {
    * const plugin = new Composer();
    * plugin.command("build", async (c) => {
    *   const message = await c.send("Building …");
-   *   await c.edit(message, "**Built**");
+   *   await c.edit(message, "**Built**"); // or message.edit("**Built**")
    * });
    * ```
    */
-  edit(eventId: EventID, text: string, options?: WriteOptions): Promise<EventID>;
+  edit(message: MessageRef, text: string, options?: WriteOptions): Promise<EventID>;
 
   /**
    * Reacts to an event.
    *
-   * @param eventId The ID of the event.
+   * @param message The message, or the ID of any event.
    * @param key The reaction, mostly an emoji.
    * @returns The ID of the reaction.
    * @throws {MatrixRequestError} If the homeserver refuses.
@@ -561,12 +454,12 @@ export interface BotRoom {
    * });
    * ```
    */
-  reactTo(eventId: EventID, key: string): Promise<EventID>;
+  reactTo(message: MessageRef, key: string): Promise<EventID>;
 
   /**
    * Redacts an event: removes its content for everybody.
    *
-   * @param eventId The ID of the event.
+   * @param message The message, or the ID of any event.
    * @param reason Why. Default: none.
    * @returns The ID of the redaction.
    * @throws {MatrixRequestError} If the homeserver refuses.
@@ -582,7 +475,68 @@ export interface BotRoom {
    * });
    * ```
    */
-  redact(eventId: EventID, reason?: string): Promise<EventID>;
+  redact(message: MessageRef, reason?: string): Promise<EventID>;
+
+  /**
+   * Pins a message, as clients show it above the room. Of two processes that change the pins at the same
+   * moment, the later one wins.
+   *
+   * @param message The message, or its event ID.
+   * @throws {ValueError} If it is no event ID.
+   * @throws {MatrixRequestError} If the homeserver refuses, as a `ForbiddenError` if the bot's power level
+   *   is too low.
+   *
+   * @example
+   * ```ts ignore
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command("rules <text...>", { powerLevel: 50 }, async (c) => {
+   *   await c.pin(await c.send(c.args.text));
+   * });
+   * ```
+   */
+  pin(message: MessageRef): Promise<void>;
+
+  /**
+   * Takes a message out of those that are pinned.
+   *
+   * @param message The message, or its event ID.
+   * @throws {ValueError} If it is no event ID.
+   * @throws {MatrixRequestError} If the homeserver refuses, as a `ForbiddenError` if the bot's power level
+   *   is too low.
+   *
+   * @example
+   * ```ts ignore
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command("unpin", { powerLevel: 50 }, async (c) => { // as a reply to what is pinned
+   *   if (c.replyTo !== undefined) await c.unpin(c.replyTo);
+   * });
+   * ```
+   */
+  unpin(message: MessageRef): Promise<void>;
+
+  /**
+   * Reads an event of the room.
+   *
+   * @param message The message, or the ID of any event.
+   * @returns The event; an encrypted one is decrypted, if the bot has its key.
+   * @throws {MatrixRequestError} If the homeserver refuses, as a `NotFoundError` if there is no such event.
+   *
+   * @example
+   * ```ts ignore
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.reaction("❓", async (c) => {
+   *   const { sender } = await c.getEvent(c.reaction);
+   *   await c.send(`That was said by ${sender}`, { format: "plain" });
+   * });
+   * ```
+   */
+  getEvent(message: MessageRef): Promise<ClientEvent>;
 
   /**
    * Sends text while it is being made, for example the answer of a language model: a message that
@@ -596,7 +550,7 @@ export interface BotRoom {
    *
    * @param text The pieces of the text.
    * @param options How often to edit, and as for {@linkcode BotRoom.send}.
-   * @returns The IDs of the messages, and the whole text.
+   * @returns The messages, and the whole text.
    * @throws What the text throws.
    *
    * @example

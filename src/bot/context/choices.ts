@@ -186,7 +186,9 @@ function bareWord(text: string): string {
   return bare === "" ? word : bare;
 }
 
-/** A text without what it ends with. A pattern of all of that would look at each place of a long text anew. */
+/**
+ * A text without what it ends with. A pattern of all of that would look at each place of a long text anew.
+ */
 function withoutEnd(text: string, character: RegExp): string {
   const characters = [...text];
   let length = characters.length;

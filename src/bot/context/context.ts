@@ -29,6 +29,7 @@ import { isSendersWord } from "../policy/policy.ts";
 import type { PollTally, SendPollOptions } from "../polls/polls.ts";
 import { platform } from "../../base/platform/mod.ts";
 import {
+  ConversationEndedError,
   type EventOfQuery,
   fullQuery,
   type KeptEvent,
@@ -52,39 +53,52 @@ import { type DownloadFileOptions, EventContext } from "./event_context.ts";
 import type { NamedReminder, ReminderDelay } from "./handler_room.ts";
 import { type ContextRoom, RoomContext } from "./room_context.ts";
 import type { Streamed, StreamOptions } from "./stream.ts";
-import type { BotMedia, FileOptions, ImageOptions, StickerOptions, WriteOptions } from "./writing.ts";
+import {
+  type BotMedia,
+  eventIdOf,
+  type FileOptions,
+  type ImageOptions,
+  type MessageRef,
+  type StickerOptions,
+  type WriteOptions,
+} from "./writing.ts";
+import type { BotMessage } from "./bot_message.ts";
 
 export { BOT_HINTS } from "./context_hints.ts";
-export { BotRoom, BotRooms } from "./bot_room.ts";
+export { BotMessage } from "./bot_message.ts";
+export { BotRoom, OutsideRoom } from "./bot_room.ts";
 export type { BotRoomOptions } from "./room_messages.ts";
 export type { ChoiceLabels, ConfirmWords } from "./choices.ts";
 export { type ContextMedia, type DownloadFileOptions, EventContext } from "./event_context.ts";
 export { CALL, COMMAND, type Found, SAY_FAILED } from "./event_parts.ts";
 export type { MessageMedia, Reaction } from "../text/mod.ts";
-export type { NamedReminder, ReminderDelay } from "./handler_room.ts";
+export { type NamedReminder, type ReminderDelay, WITH_SESSION } from "./handler_room.ts";
 export { ContextRoom, RoomContext } from "./room_context.ts";
 export type { Streamed, StreamOptions } from "./stream.ts";
 export { type EveryOptions, type ReminderHandler, TimedFunctions } from "./timed_functions.ts";
 export { TimerContext } from "./timer_context.ts";
-export type {
-  AudioOptions,
-  BotMedia,
-  BotSendOptions,
-  CaptionOptions,
-  FileOptions,
-  ImageOptions,
-  MediaOptions,
-  StickerOptions,
-  VideoOptions,
-  WriteOptions,
+export {
+  type AudioOptions,
+  type BotMedia,
+  type BotSendOptions,
+  type CaptionOptions,
+  type FileOptions,
+  type ImageOptions,
+  type MediaOptions,
+  type MessageRef,
+  placeIn,
+  type SendPlace,
+  type StickerOptions,
+  type VideoOptions,
+  type WriteOptions,
 } from "./writing.ts";
 
 /** Options of {@linkcode Context.ask}. */
 export interface AskOptions<Q extends Query> extends Pick<WriteOptions, "format" | "mentions"> {
   /**
-   * Which events are answers, also of types that no function listens to; reactions have to be to the question.
-   * Nearly all clients send reactions in clear, also in encrypted rooms: whether one may be the homeserver's,
-   * {@linkcode Context.encryption} says. Default: `message:text`.
+   * Which events are answers, also of types that no function listens to; reactions have to be to the
+   * question. Nearly all clients send reactions in clear, also in encrypted rooms: whether one may be the
+   * homeserver's, {@linkcode Context.encryption} says. Default: `message:text`.
    */
   filter?: Q | readonly Q[];
   /** The user whose answer counts, or `anyone`. Default: the sender of the event. */
@@ -102,8 +116,8 @@ export interface AskOptions<Q extends Query> extends Pick<WriteOptions, "format"
 
 /** Options of {@linkcode Context.wait}. */
 export interface WaitOptions<Q extends Query> extends Omit<AskOptions<Q>, "check" | "format" | "mentions"> {
-  /** The event that reactions have to be to. Default: none, reactions are no answers. */
-  reactionTo?: EventID;
+  /** The message that reactions have to be to, or its event ID. Default: none, reactions are no answers. */
+  reactionTo?: MessageRef;
   /** Whether an event is an answer; others go on to the other functions. Default: all that fit are. */
   accept?: (answer: Context<EventOfQuery<Q>>) => boolean | Promise<boolean>;
 }
@@ -111,11 +125,11 @@ export interface WaitOptions<Q extends Query> extends Omit<AskOptions<Q>, "check
 /** Whom {@linkcode Context.confirm} asks, in which words, and what counts. */
 export interface ConfirmOptions extends Omit<AskOptions<never>, "filter" | "check">, ConfirmWords {
   /**
-   * Whether a reaction in clear counts in an encrypted room. Nearly all clients send reactions in clear, where
-   * the homeserver, or who has stolen a user's token, can write one as well. Without, the question shows the
-   * words to answer with in place of reactions, and words count, and reactions that are encrypted together
-   * with what they are to. Where nothing is encrypted, all counts; for a command or a bot that is `encryptedOnly`
-   * nothing in clear does. Default: false.
+   * Whether a reaction in clear counts in an encrypted room. Nearly all clients send reactions in clear,
+   * where the homeserver, or who has stolen a user's token, can write one as well. Without, the question
+   * shows the words to answer with in place of reactions, and words count, and reactions that are encrypted
+   * together with what they are to. Where nothing is encrypted, all counts; for a command or a bot that is
+   * `encryptedOnly` nothing in clear does. Default: false.
    */
   clearReactions?: boolean;
 }
@@ -124,8 +138,8 @@ export interface ConfirmOptions extends Omit<AskOptions<never>, "filter" | "chec
 export interface MenuOptions extends Omit<AskOptions<never>, "filter" | "check"> {
   /**
    * Whether a reaction in clear counts in an encrypted room: see {@linkcode ConfirmOptions.clearReactions}.
-   * Say `false` where a choice does what others should not decide. Default: true; for a command or a bot that is
-   * `encryptedOnly` none counts, whatever this says.
+   * Say `false` where a choice does what others should not decide. Default: true; for a command or a bot that
+   * is `encryptedOnly` none counts, whatever this says.
    */
   clearReactions?: boolean;
   /** What is said of each choice, by its reaction; `false`: nothing. Default: those that are texts. */
@@ -193,6 +207,7 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown>
     for (;;) {
       const { at } = this.run;
       const answer = await this.#wait<Q>({ ...waiting, reactionTo });
+      const { at: answered } = this.run;
       if (check === undefined) return answer;
       const isGood = await this.run.step("check", async () => {
         const problem = await check(platform.inScope(answer));
@@ -200,7 +215,8 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown>
         return problem === undefined;
       });
       if (isGood) return answer;
-      if (this.run.at === at + 2) this.run.forget(at); // however often it is wrong, the record stays short
+      // However often it is wrong, the record stays short.
+      if (this.run.at === answered + 1) this.run.forget(at);
     }
   }
 
@@ -244,7 +260,14 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown>
       const isAnswer = accept === undefined || await accept(answer);
       return isAnswer ? { ...kept, scene } : undefined;
     };
-    return context(await read(await this.run.wait(this.#wanted(options), accepts)));
+    const { run, kit: { sessions } } = this;
+    const kept = await run.wait(this.#wanted(options), accepts).catch(async (error) => {
+      if (error instanceof ConversationEndedError) await sessions.takeOwnAgain(run); // functions may catch it
+      throw error;
+    });
+    const answer = context(await read(kept));
+    await sessions.takeOwnAgain(run);
+    return answer;
   }
 
   #wanted(options: Omit<WaitOptions<Query>, "accept">): Omit<Wait, "at"> {
@@ -268,7 +291,7 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown>
       queries,
       from: from === "anyone" ? undefined : from,
       thread: room === this.roomId ? this.thread ?? "" as const : "" as const,
-      reactionTo,
+      reactionTo: reactionTo === undefined ? undefined : eventIdOf(reactionTo, "wait for a reaction", room),
       until: this.client.api.clock.now() + ms,
     };
   }
@@ -314,8 +337,8 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown>
    * label as a message, in any case.
    *
    * @param question What to say; what each choice is comes below it, where there are labels.
-   * @param choices What each reaction, mostly an emoji, stands for. A text is its label, too. Or a list of at most
-   *   ten: their reactions are the numbers 1️⃣ to 🔟.
+   * @param choices What each reaction, mostly an emoji, stands for. A text is its label, too.
+   *   Or a list of at most ten: their reactions are the numbers 1️⃣ to 🔟.
    * @param options Who is asked, and how long to wait; what is said of each choice; whether reactions in
    *   clear count in an encrypted room.
    * @returns What the choice stands for.
@@ -378,7 +401,7 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown>
   }
 
   /** Puts a question: in reply to the event, or in another room. */
-  async #put(question: string, options: Omit<AskOptions<Query>, "check">): Promise<EventID> {
+  async #put(question: string, options: Omit<AskOptions<Query>, "check">): Promise<BotMessage> {
     const { roomId: room, format, mentions } = options;
     this.run.checkGoesOn("ask");
     return await this.run.begun.during(async () => {
@@ -408,6 +431,7 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown>
 
 // The rest is generated by `deno task members`: documentation tools do not follow `extends`.
 
+import type { ClientEvent } from "../../../types.ts";
 import type { Reaction } from "../text/mod.ts";
 import type { PendingReminder } from "../timers/timers.ts";
 import type { ContextMedia } from "./event_context.ts";
@@ -422,9 +446,9 @@ export interface Context<E extends MatrixEvent = MatrixEvent, Arguments = unknow
   readonly sender: UserID;
 
   /**
-   * What the sender was called in the room when the function was called: the display name, or the user ID if there
-   * is none. Users choose it, and two may have the same: say it with `format: "plain"`, or by `escapeMarkdown()`,
-   * and decide nothing by it. `mention(c.sender, c.displayName)` is a link to the user.
+   * What the sender was called in the room when the function was called: the display name, or the user ID if
+   * there is none. Users choose it, and two may have the same: say it with `format: "plain"`, or by
+   * `escapeMarkdown()`, and decide nothing by it. `mention(c.sender, c.displayName)` is a link to the user.
    */
   readonly displayName: string;
 
@@ -437,19 +461,26 @@ export interface Context<E extends MatrixEvent = MatrixEvent, Arguments = unknow
    */
   readonly text: string;
 
-  /** The ID of the event that this one replies to; undefined if it is no reply. */
-  readonly replyTo: EventID | undefined;
+  /** The message that this one replies to; undefined if it is no reply. */
+  readonly replyTo: BotMessage | undefined;
 
   /**
-   * The match of the regular expression of {@linkcode Composer.hears}, with its groups; null if there was none.
+   * The match of the regular expression of {@linkcode Composer.hears}, with its groups; null if none.
    */
   match: RegExpExecArray | null;
+
+  /**
+   * The ID of the event.
+   *
+   * @throws {ValueError} If it has none: an invitation, since the bot is not in the room.
+   */
+  get eventId(): EventID;
 
   /** The name of the command that the message is, also where middleware sees it; undefined if it is none. */
   get command(): string | undefined;
 
   /**
-   * What a reaction says: its key, an emoji mostly, and the event that it is to; undefined if the event is none.
+   * What a reaction says: its key, mostly an emoji, and the event that it is to; undefined if this is none.
    *
    * @example
    * ```ts ignore
@@ -464,8 +495,8 @@ export interface Context<E extends MatrixEvent = MatrixEvent, Arguments = unknow
   get reaction(): Reaction | undefined;
 
   /**
-   * The image, video, audio or other file of the message; undefined if it has none. What it is called and how large
-   * it is, is the sender's word: a name may have slashes in it, and the size be wrong.
+   * The image, video, audio or other file of the message; undefined if it has none. What it is called and how
+   * large it is, is the sender's word: a name may have slashes in it, and the size be wrong.
    *
    * @example
    * ```ts ignore
@@ -529,7 +560,7 @@ export interface Context<E extends MatrixEvent = MatrixEvent, Arguments = unknow
    *
    * @param text The text. A long one is sent in several messages, divided between paragraphs.
    * @param options What it is written in, of what kind it is, whom it notifies.
-   * @returns The ID of the event, or of the first.
+   * @returns The message; the first, if there are several.
    * @throws {MatrixRequestError} If the homeserver refuses.
    *
    * @example
@@ -541,14 +572,14 @@ export interface Context<E extends MatrixEvent = MatrixEvent, Arguments = unknow
    * plugin.command("echo <words...>", (c) => c.reply(c.args.words, { format: "plain" }));
    * ```
    */
-  reply(text: string, options?: WriteOptions): Promise<EventID>;
+  reply(text: string, options?: WriteOptions): Promise<BotMessage>;
 
   /**
    * Answers in the thread of the event; if it is in none, in a new thread that begins with it.
    *
    * @param text The text.
    * @param options As for {@linkcode BotRoom.send}.
-   * @returns The ID of the event, or of the first.
+   * @returns The message; the first, if there are several.
    * @throws {MatrixRequestError} If the homeserver refuses.
    *
    * @example
@@ -559,7 +590,7 @@ export interface Context<E extends MatrixEvent = MatrixEvent, Arguments = unknow
    * plugin.command("support", (c) => c.replyInThread("Let us talk about it here."));
    * ```
    */
-  replyInThread(text: string, options?: WriteOptions): Promise<EventID>;
+  replyInThread(text: string, options?: WriteOptions): Promise<BotMessage>;
 
   /**
    * Reacts to the event.
@@ -581,7 +612,7 @@ export interface Context<E extends MatrixEvent = MatrixEvent, Arguments = unknow
   /**
    * Redacts an event: removes its content for everybody.
    *
-   * @param eventId The ID of the event. Default: the one that is handled.
+   * @param message The message, or the ID of any event. Default: the one that is handled.
    * @param reason Why. Default: none.
    * @returns The ID of the redaction.
    * @throws {MatrixRequestError} If the homeserver refuses.
@@ -594,7 +625,7 @@ export interface Context<E extends MatrixEvent = MatrixEvent, Arguments = unknow
    * plugin.hears(/buy now/i, (c) => c.redact(undefined, "Advertising"));
    * ```
    */
-  redact(eventId?: EventID, reason?: string): Promise<EventID>;
+  redact(message?: MessageRef, reason?: string): Promise<EventID>;
 
   /**
    * Returns whether a user is an admin of the bot: see {@linkcode RoomContext.isAdmin}.
@@ -653,7 +684,8 @@ export interface Context<E extends MatrixEvent = MatrixEvent, Arguments = unknow
   download(options?: DownloadFileOptions): Promise<Uint8Array<ArrayBuffer>>;
 
   /**
-   * The room: its `id`, `name`, `topic` and members, and all that goes into the room itself and not into its thread.
+   * The room: its `id`, `name`, `topic` and members,
+   * and all that goes into the room itself and not into its thread.
    *
    * @example
    * ```ts ignore
@@ -672,7 +704,7 @@ export interface Context<E extends MatrixEvent = MatrixEvent, Arguments = unknow
    * that are not encrypted do not count, since the homeserver can write them.
    *
    * @experimental It uses the unstable form of MSC3381: a minor version may change it.
-   * @param poll The ID of the poll.
+   * @param poll The poll, or its event ID.
    * @returns The votes for each answer, and which answers have most.
    * @throws {ValueError} If the event is no poll, or was sent without encryption into an encrypted
    *   room.
@@ -689,7 +721,7 @@ export interface Context<E extends MatrixEvent = MatrixEvent, Arguments = unknow
    * });
    * ```
    */
-  getPollResults(poll: EventID): Promise<PollTally>;
+  getPollResults(poll: MessageRef): Promise<PollTally>;
 
   /**
    * Leaves the room, after what the bot has said so far was sent.
@@ -713,7 +745,7 @@ export interface Context<E extends MatrixEvent = MatrixEvent, Arguments = unknow
   /**
    * Returns a matrix.to link to this room, or to an event in it, that any client opens.
    *
-   * @param eventId The ID of the event. Default: the room itself.
+   * @param message The message, or the ID of any event. Default: the room itself.
    * @returns The link.
    *
    * @example
@@ -724,7 +756,7 @@ export interface Context<E extends MatrixEvent = MatrixEvent, Arguments = unknow
    * plugin.command("link", (c) => c.reply(c.permalink(c.replyTo)));
    * ```
    */
-  permalink(eventId?: EventID): string;
+  permalink(message?: MessageRef): string;
 
   /** The bot's client. */
   readonly client: Client;
@@ -781,7 +813,7 @@ export interface Context<E extends MatrixEvent = MatrixEvent, Arguments = unknow
    * random numbers, the time, a language model. The result is committed before this resolves; only a
    * crash before that makes the work run again. The work can't ask questions.
    *
-   * @param work What to do. It returns plain data.
+   * @param work What to do. It returns plain data; of a message its `eventId`.
    * @returns The result.
    * @throws What the work throws.
    *
@@ -800,9 +832,9 @@ export interface Context<E extends MatrixEvent = MatrixEvent, Arguments = unknow
   step<Result>(work: () => Result | Promise<Result>): Promise<Result>;
 
   /**
-   * Gets the state of a session, to read and to change, and locks it for this handler. No other handler has it
-   * until this one has ended. Then the changes are committed together with the record that the event
-   * was handled. A handler that asks a question releases its sessions: take them again after the answer.
+   * Gets the state of a session, to read and to change, and locks it for this handler. No other handler has
+   * it until this one has ended. Then the changes are committed together with the record that the event was
+   * handled. A handler that asks a question releases its sessions: take them again after the answer.
    *
    * @param definition The definition of the session.
    * @param key The key of the session. Default: the key of the event, as `definition.per` says.
@@ -817,12 +849,12 @@ export interface Context<E extends MatrixEvent = MatrixEvent, Arguments = unknow
    * const counter = defineSession({ name: "counter", per: "room", initial: () => ({ count: 0 }) });
    * const plugin = new Composer();
    * plugin.command("count", async (c) => {
-   *   const state = await c.session(counter);
+   *   const state = await c.getSession(counter);
    *   await c.reply(`We are at ${++state.count}.`);
    * });
    * ```
    */
-  session<State extends object>(
+  getSession<State extends object>(
     definition: SessionDefinition<State>,
     key?: SessionKey,
   ): Promise<State>;
@@ -855,8 +887,8 @@ export interface Context<E extends MatrixEvent = MatrixEvent, Arguments = unknow
    * bot was away, ends with when it was due: `Tea! (due 2026-01-31 08:00 UTC)`. A function gets how late it
    * is as `c.late`.
    *
-   * @param when A date, `{ in: milliseconds }`, or what an argument of type `duration` or `date` may be: `1h30m`,
-   *   `2026-12-24T18:00`.
+   * @param when A date, `{ in: milliseconds }`, or what an argument of type `duration` or `date` may be:
+   *   `1h30m`, `2026-12-24T18:00`.
    * @param what What to say, or what to call: see {@linkcode Bot.reminder}.
    * @returns The reminder; `bot.reminders.cancel()` takes its `id`.
    * @throws {ValueError} If there is no such time, no text, or no such function; or if the user has as many
@@ -881,20 +913,20 @@ export interface Context<E extends MatrixEvent = MatrixEvent, Arguments = unknow
   remind(when: Date | ReminderDelay | string, what: string | NamedReminder): Promise<PendingReminder>;
 
   /**
-   * Sends text later, once, also after a restart. The homeserver sends it, though the bot is away then, if it can
-   * (`client.supports("org.matrix.msc4140")`), if that is not too late for it, and if the room is not encrypted.
-   * Else the bot sends it, as it sends reminders. What the homeserver could not send at its time, as Synapse if the
-   * bot had sent too much, the bot sends when it is there.
-   * If the room is encrypted before the time comes, a bot that runs takes the text back from the homeserver, and sends
-   * it itself. If the function fails, the text is not sent. `bot.later.list()` lists the texts that are pending.
+   * Sends text later, once, also after a restart. The homeserver sends it, though the bot is away then, if it
+   * can (`client.supports("org.matrix.msc4140")`), if that is not too late for it, and if the room is not
+   * encrypted. Else the bot sends it, as it sends reminders. What the homeserver could not send at its time,
+   * as Synapse if the bot had sent too much, the bot sends when it is there. If the room is encrypted before
+   * the time comes, a bot that runs takes the text back from the homeserver, and sends it itself. If the
+   * function fails, the text is not sent. `bot.later.list()` lists the texts that are pending.
    *
    * @experimental It uses the unstable form of MSC4140: a minor version may change it.
    * @param when When, as for {@linkcode RoomContext.remind}.
    * @param text The text, no longer than fits into one message.
    * @param options As for {@linkcode BotRoom.send}.
    * @returns Names the message, for `bot.later.cancel()` and `bot.later.restart()`.
-   * @throws {ValueError} If there is no such time, or the text does not fit into one message; or if the user has as
-   *   many reminders, and messages for later, pending in this room as `maxReminders` allows.
+   * @throws {ValueError} If there is no such time, or the text does not fit into one message; or if the user
+   *   has as many reminders, and messages for later, pending in this room as `maxReminders` allows.
    *
    * @example
    * ```ts ignore
@@ -919,7 +951,8 @@ export interface Context<E extends MatrixEvent = MatrixEvent, Arguments = unknow
    * @param userId The ID of the user.
    * @param reason Why, as the user sees it. Default: none.
    * @throws {ValueError} If it is no user ID.
-   * @throws {MatrixRequestError} If the homeserver refuses, as a `ForbiddenError` if the bot's power level is too low.
+   * @throws {MatrixRequestError} If the homeserver refuses,
+   *   as a `ForbiddenError` if the bot's power level is too low.
    *
    * @example
    * ```ts ignore
@@ -941,7 +974,8 @@ export interface Context<E extends MatrixEvent = MatrixEvent, Arguments = unknow
    * @param userId The ID of the user, who need not be in the room.
    * @param reason Why, as the user sees it. Default: none.
    * @throws {ValueError} If it is no user ID.
-   * @throws {MatrixRequestError} If the homeserver refuses, as a `ForbiddenError` if the bot's power level is too low.
+   * @throws {MatrixRequestError} If the homeserver refuses,
+   *   as a `ForbiddenError` if the bot's power level is too low.
    *
    * @example
    * ```ts ignore
@@ -962,8 +996,8 @@ export interface Context<E extends MatrixEvent = MatrixEvent, Arguments = unknow
   ban(userId: string, reason?: string): Promise<void>;
 
   /**
-   * Takes a user's ban back. If the process ends between the homeserver's answer and the record of it, this is
-   * done again, and refused since the user is banned no more.
+   * Takes a user's ban back. If the process ends between the homeserver's answer and the record of it,
+   * this is done again, and refused since the user is banned no more.
    *
    * @param userId The ID of the user.
    * @param reason Why. Default: none.
@@ -984,8 +1018,8 @@ export interface Context<E extends MatrixEvent = MatrixEvent, Arguments = unknow
   unban(userId: string, reason?: string): Promise<void>;
 
   /**
-   * Invites a user into the room. If the process ends between the homeserver's answer and the record of it, this
-   * is done again, and refused if the user has joined by then.
+   * Invites a user into the room. If the process ends between the homeserver's answer and the record of it,
+   * this is done again, and refused if the user has joined by then.
    *
    * @param userId The ID of the user.
    * @param reason Why, as the user sees it. Default: none.
@@ -1007,7 +1041,8 @@ export interface Context<E extends MatrixEvent = MatrixEvent, Arguments = unknow
    *
    * @param topic The topic.
    * @returns The ID of the event.
-   * @throws {MatrixRequestError} If the homeserver refuses, as a `ForbiddenError` if the bot's power level is too low.
+   * @throws {MatrixRequestError} If the homeserver refuses,
+   *   as a `ForbiddenError` if the bot's power level is too low.
    *
    * @example
    * ```ts ignore
@@ -1024,7 +1059,8 @@ export interface Context<E extends MatrixEvent = MatrixEvent, Arguments = unknow
    *
    * @param name The name.
    * @returns The ID of the event.
-   * @throws {MatrixRequestError} If the homeserver refuses, as a `ForbiddenError` if the bot's power level is too low.
+   * @throws {MatrixRequestError} If the homeserver refuses,
+   *   as a `ForbiddenError` if the bot's power level is too low.
    *
    * @example
    * ```ts ignore
@@ -1037,50 +1073,11 @@ export interface Context<E extends MatrixEvent = MatrixEvent, Arguments = unknow
   setName(name: string): Promise<EventID>;
 
   /**
-   * Pins a message, as clients show it above the room. Of two processes that change the pins at the same moment,
-   * the later one wins.
-   *
-   * @param eventId The message.
-   * @throws {ValueError} If it is no event ID.
-   * @throws {MatrixRequestError} If the homeserver refuses, as a `ForbiddenError` if the bot's power level is too low.
-   *
-   * @example
-   * ```ts ignore
-   * import { Composer } from "@greenroom/matrix/bot";
-   *
-   * const plugin = new Composer();
-   * plugin.command("rules <text...>", { minPowerLevel: 50 }, async (c) => {
-   *   await c.pin(await c.send(c.args.text));
-   * });
-   * ```
-   */
-  pin(eventId: EventID): Promise<void>;
-
-  /**
-   * Takes a message out of those that are pinned.
-   *
-   * @param eventId The message.
-   * @throws {ValueError} If it is no event ID.
-   * @throws {MatrixRequestError} If the homeserver refuses, as a `ForbiddenError` if the bot's power level is too low.
-   *
-   * @example
-   * ```ts ignore
-   * import { Composer } from "@greenroom/matrix/bot";
-   *
-   * const plugin = new Composer();
-   * plugin.command("unpin", { minPowerLevel: 50 }, async (c) => { // as a reply to what is pinned
-   *   if (c.replyTo !== undefined) await c.unpin(c.replyTo);
-   * });
-   * ```
-   */
-  unpin(eventId: EventID): Promise<void>;
-
-  /**
    * Sends an image, with its size, a smaller version and a blurred one, as far as they can be made.
    *
    * @param data The image: PNG, JPEG, GIF or WebP.
    * @param options Its name, what it shows, its caption, and what it answers.
-   * @returns The ID of the event.
+   * @returns The message.
    * @throws {ValueError} If the caption does not fit into one message.
    * @example
    * ```ts ignore
@@ -1093,14 +1090,14 @@ export interface Context<E extends MatrixEvent = MatrixEvent, Arguments = unknow
    * });
    * ```
    */
-  sendImage(data: BotMedia, options?: ImageOptions): Promise<EventID>;
+  sendImage(data: BotMedia, options?: ImageOptions): Promise<BotMessage>;
 
   /**
    * Uploads and sends a file; in an encrypted room, encrypted.
    *
    * @param data The content of the file.
    * @param options Its name, kind, media type and caption, and what it replies to.
-   * @returns The ID of the event.
+   * @returns The message.
    * @throws {ValueError} If the caption does not fit into one message.
    * @throws {MatrixRequestError} If the homeserver refuses.
    *
@@ -1115,14 +1112,14 @@ export interface Context<E extends MatrixEvent = MatrixEvent, Arguments = unknow
    * });
    * ```
    */
-  sendFile(data: BotMedia, options?: FileOptions): Promise<EventID>;
+  sendFile(data: BotMedia, options?: FileOptions): Promise<BotMessage>;
 
   /**
    * Uploads and sends a video, as {@linkcode BotRoom.sendFile} does with a file: clients play it.
    *
    * @param data The content of the video.
    * @param options Its name, media type, length, size and caption, and what it replies to.
-   * @returns The ID of the event.
+   * @returns The message.
    * @throws {ValueError} If the caption does not fit into one message.
    * @throws {MatrixRequestError} If the homeserver refuses.
    *
@@ -1137,14 +1134,14 @@ export interface Context<E extends MatrixEvent = MatrixEvent, Arguments = unknow
    * });
    * ```
    */
-  sendVideo(data: BotMedia, options?: VideoOptions): Promise<EventID>;
+  sendVideo(data: BotMedia, options?: VideoOptions): Promise<BotMessage>;
 
   /**
    * Uploads and sends a recording, as {@linkcode BotRoom.sendFile} does with a file: clients play it.
    *
    * @param data The content of the recording.
    * @param options Its name, media type and caption, and what it replies to.
-   * @returns The ID of the event.
+   * @returns The message.
    * @throws {ValueError} If the caption does not fit into one message.
    * @throws {MatrixRequestError} If the homeserver refuses.
    *
@@ -1159,7 +1156,7 @@ export interface Context<E extends MatrixEvent = MatrixEvent, Arguments = unknow
    * });
    * ```
    */
-  sendAudio(data: BotMedia, options?: AudioOptions): Promise<EventID>;
+  sendAudio(data: BotMedia, options?: AudioOptions): Promise<BotMessage>;
 
   /**
    * Sends a sticker.
@@ -1167,7 +1164,7 @@ export interface Context<E extends MatrixEvent = MatrixEvent, Arguments = unknow
    * @param url Where the image is: an `mxc://` URI.
    * @param info What is known of the image. Default: nothing.
    * @param options What it shows, whom it notifies, what it answers.
-   * @returns The ID of the event.
+   * @returns The message.
    * @throws {ValueError} If `url` is no `mxc://` URI.
    * @example
    * ```ts ignore
@@ -1177,7 +1174,11 @@ export interface Context<E extends MatrixEvent = MatrixEvent, Arguments = unknow
    * plugin.command("wave", (c) => c.sendSticker("mxc://example.org/wave", { w: 256, h: 256 }, { text: "A hand" }));
    * ```
    */
-  sendSticker(url: ContentURI, info?: ImageInfo, options?: StickerOptions): Promise<EventID>;
+  sendSticker(
+    url: ContentURI,
+    info?: ImageInfo,
+    options?: StickerOptions,
+  ): Promise<BotMessage>;
 
   /**
    * Starts a poll.
@@ -1186,7 +1187,7 @@ export interface Context<E extends MatrixEvent = MatrixEvent, Arguments = unknow
    * @param question The question.
    * @param answers The answers, 1 to 20.
    * @param options How many answers a user may choose, and whether votes are shown before the end.
-   * @returns The ID of the poll: {@linkcode RoomContext.getPollResults} counts its votes.
+   * @returns The poll: {@linkcode RoomContext.getPollResults} counts its votes.
    * @throws {ValueError} If there are no answers, or more than 20.
    *
    * @example
@@ -1201,13 +1202,13 @@ export interface Context<E extends MatrixEvent = MatrixEvent, Arguments = unknow
     question: string,
     answers: readonly string[],
     options?: SendPollOptions,
-  ): Promise<EventID>;
+  ): Promise<BotMessage>;
 
   /**
    * Ends a poll that the bot has started, and writes the result into the event that ends it.
    *
    * @experimental It uses the unstable form of MSC3381: a minor version may change it.
-   * @param poll The ID of the poll.
+   * @param poll The poll, or its event ID.
    * @returns The votes for each answer, and which answers have most.
    * @throws {ValueError} If the event is no poll.
    *
@@ -1223,7 +1224,7 @@ export interface Context<E extends MatrixEvent = MatrixEvent, Arguments = unknow
    * });
    * ```
    */
-  endPoll(poll: EventID): Promise<PollTally>;
+  endPoll(poll: MessageRef): Promise<PollTally>;
 
   /** The ID of the room: what is sent goes there. */
   readonly roomId: RoomID;
@@ -1239,7 +1240,7 @@ export interface Context<E extends MatrixEvent = MatrixEvent, Arguments = unknow
    *
    * @param text The text. A long one is sent in several messages, divided between paragraphs.
    * @param options What it is written in, of what kind it is, whom it notifies, what it replies to.
-   * @returns The ID of the event, or of the first.
+   * @returns The message; the first, if there are several.
    * @throws {MatrixRequestError} If the homeserver refuses.
    *
    * @example
@@ -1251,12 +1252,12 @@ export interface Context<E extends MatrixEvent = MatrixEvent, Arguments = unknow
    * plugin.command("shout <words...>", (c) => c.send(`**${escapeMarkdown(c.args.words)}**`));
    * ```
    */
-  send(text: string, options?: BotSendOptions): Promise<EventID>;
+  send(text: string, options?: BotSendOptions): Promise<BotMessage>;
 
   /**
    * Edits a message that the bot has sent: replaces its text.
    *
-   * @param eventId The ID of the message.
+   * @param message The message, or its event ID.
    * @param text The new text, no longer than fits into one message.
    * @param options As for {@linkcode BotRoom.send}.
    * @returns The ID of the edit.
@@ -1270,16 +1271,16 @@ export interface Context<E extends MatrixEvent = MatrixEvent, Arguments = unknow
    * const plugin = new Composer();
    * plugin.command("build", async (c) => {
    *   const message = await c.send("Building …");
-   *   await c.edit(message, "**Built**");
+   *   await c.edit(message, "**Built**"); // or message.edit("**Built**")
    * });
    * ```
    */
-  edit(eventId: EventID, text: string, options?: WriteOptions): Promise<EventID>;
+  edit(message: MessageRef, text: string, options?: WriteOptions): Promise<EventID>;
 
   /**
    * Reacts to an event.
    *
-   * @param eventId The ID of the event.
+   * @param message The message, or the ID of any event.
    * @param key The reaction, mostly an emoji.
    * @returns The ID of the reaction.
    * @throws {MatrixRequestError} If the homeserver refuses.
@@ -1295,7 +1296,68 @@ export interface Context<E extends MatrixEvent = MatrixEvent, Arguments = unknow
    * });
    * ```
    */
-  reactTo(eventId: EventID, key: string): Promise<EventID>;
+  reactTo(message: MessageRef, key: string): Promise<EventID>;
+
+  /**
+   * Pins a message, as clients show it above the room. Of two processes that change the pins at the same
+   * moment, the later one wins.
+   *
+   * @param message The message, or its event ID.
+   * @throws {ValueError} If it is no event ID.
+   * @throws {MatrixRequestError} If the homeserver refuses, as a `ForbiddenError` if the bot's power level
+   *   is too low.
+   *
+   * @example
+   * ```ts ignore
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command("rules <text...>", { powerLevel: 50 }, async (c) => {
+   *   await c.pin(await c.send(c.args.text));
+   * });
+   * ```
+   */
+  pin(message: MessageRef): Promise<void>;
+
+  /**
+   * Takes a message out of those that are pinned.
+   *
+   * @param message The message, or its event ID.
+   * @throws {ValueError} If it is no event ID.
+   * @throws {MatrixRequestError} If the homeserver refuses, as a `ForbiddenError` if the bot's power level
+   *   is too low.
+   *
+   * @example
+   * ```ts ignore
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command("unpin", { powerLevel: 50 }, async (c) => { // as a reply to what is pinned
+   *   if (c.replyTo !== undefined) await c.unpin(c.replyTo);
+   * });
+   * ```
+   */
+  unpin(message: MessageRef): Promise<void>;
+
+  /**
+   * Reads an event of the room.
+   *
+   * @param message The message, or the ID of any event.
+   * @returns The event; an encrypted one is decrypted, if the bot has its key.
+   * @throws {MatrixRequestError} If the homeserver refuses, as a `NotFoundError` if there is no such event.
+   *
+   * @example
+   * ```ts ignore
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.reaction("❓", async (c) => {
+   *   const { sender } = await c.getEvent(c.reaction);
+   *   await c.send(`That was said by ${sender}`, { format: "plain" });
+   * });
+   * ```
+   */
+  getEvent(message: MessageRef): Promise<ClientEvent>;
 
   /**
    * Sends text while it is being made, for example the answer of a language model: a message that
@@ -1309,7 +1371,7 @@ export interface Context<E extends MatrixEvent = MatrixEvent, Arguments = unknow
    *
    * @param text The pieces of the text.
    * @param options How often to edit, and as for {@linkcode BotRoom.send}.
-   * @returns The IDs of the messages, and the whole text.
+   * @returns The messages, and the whole text.
    * @throws What the text throws.
    *
    * @example

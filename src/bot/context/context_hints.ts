@@ -39,6 +39,11 @@ export const ROOM_CONTEXT_HINTS = {
   chatId: "c.roomId",
 } as const;
 
+/** What a bot without the option `session` has not, for the compiler: the member itself says so in a run. */
+export const SESSION_HINT = {
+  session: "the type of the bot: Bot.fromEnv({ session: { initial } }), or Bot<Context & WithSession<State>>",
+} as const;
+
 /** Of the room in a context, by the name elsewhere. */
 export const CONTEXT_ROOM_HINTS = {
   displayName: "(await c.room.getMember(userId))?.displayname",
@@ -52,8 +57,8 @@ export const CONTEXT_ROOM_HINTS = {
   powerLevelOf: "await c.room.getPowerLevel(userId)",
   powerLevels: 'await c.client.getStateEvent(c.roomId, "m.room.power_levels")',
   powerLevel: "await c.room.getPowerLevel(userId)",
-  storage: "await c.session(definition)",
-  state: "await c.session(definition), or c.client.stateStore",
+  storage: "bot.store, or await c.getSession(definition)",
+  state: "await c.getSession(definition), or c.client.stateStore",
   messages: 'c.client.iterateMessages(c.roomId, "b")',
   alias: 'await c.client.stateStore.getState(c.roomId, "m.room.canonical_alias")',
 } as const;
@@ -63,8 +68,9 @@ export const CONTEXT_ROOM_HINTS = {
  * function may read it before another has set it.
  */
 export const EVENT_HINTS = {
-  message: "c.event, or c.text",
-  msg: "c.event, or c.text",
+  message: "c.text, c.eventId, c.replyTo, c.thread, c.media, or c.event, which has the rest",
+  msg: "c.text, c.eventId, c.replyTo, c.thread, c.media, or c.event, which has the rest",
+  mention: "mention(userId, name) of @greenroom/matrix/bot in the text, or the option mentions",
   body: "c.text",
   from: "c.sender",
   author: "c.sender",
@@ -73,8 +79,8 @@ export const EVENT_HINTS = {
   replyNotice: "c.reply(text), which is a notice",
   replyHtml: 'c.reply(html, { format: "html" })',
   replyHtmlText: 'c.reply(html, { format: "html" })',
-  replyImage: "c.sendImage(data, { replyTo: c.event.event_id })",
-  replyFile: "c.sendFile(data, { replyTo: c.event.event_id })",
+  replyImage: "c.sendImage(data, { replyTo: c })",
+  replyFile: "c.sendFile(data, { replyTo: c })",
   replyWithPhoto: "c.sendImage(data)",
   replyWithDocument: "c.sendFile(data)",
   replyWithAudio: "c.sendAudio(data)",
@@ -83,21 +89,21 @@ export const EVENT_HINTS = {
   replyWithChatAction: "c.typing(() => work())",
   editMessageText: "c.edit(eventId, text)",
   banChatMember: "c.ban(userId)",
-  replyWithImage: "c.sendImage(data, { replyTo: c.event.event_id })",
-  replyWithFile: "c.sendFile(data, { replyTo: c.event.event_id })",
+  replyWithImage: "c.sendImage(data, { replyTo: c })",
+  replyWithFile: "c.sendFile(data, { replyTo: c })",
   sendLocation: 'c.client.sendMessage(c.roomId, { msgtype: "m.location", body, geo_uri })',
   location: "c.event.content.geo_uri",
   getFile: "c.download()",
   downloadThumbnail: "c.client.downloadThumbnail(url)",
-  delete: "c.redact(c.event.event_id)",
+  delete: "c.redact()",
   dm: "c.client.createRoom({ isDirect: true, invitees: [userId] })",
   encrypted: "c.room.isEncrypted, or c.encryption of the event",
   isEncrypted: "c.room.isEncrypted, or c.encryption of the event",
   hasText: "c.is(query)",
   escape: "escapeMarkdown(text)",
   rest: 'c.args, which is a list of words; or "<rest...>" in the pattern',
-  repliedTo: "await c.client.getEvent(c.roomId, c.replyTo)",
-  getReply: "await c.client.getEvent(c.roomId, c.replyTo)",
+  repliedTo: "await c.replyTo?.getEvent()",
+  getReply: "await c.replyTo?.getEvent()",
   targetId: "c.reaction, which has an eventId",
   redacts: "c.event, or c.event.content from room version 11 on, which has redacts",
   editedId: "readText(c.event.content).edits",
@@ -111,7 +117,6 @@ export const EVENT_HINTS = {
   schedule: "c.remind(when, data), or bot.every(pattern, handler)",
   sleep: "c.remind(when, data), which outlives the process",
   userId: "c.sender",
-  eventId: "c.event.event_id",
   timestamp: "c.event.origin_server_ts",
   username: "c.displayName",
   senderName: "c.displayName",
@@ -133,17 +138,22 @@ export const EVENT_HINTS = {
   awaitMessages: "c.wait({ filter, accept })",
   choose: "c.menu(question, choices)",
   poll: "c.sendPoll(question, answers)",
+  replyStream: "c.stream(text)",
+  enter: "c.ask(question), which waits for the answer",
+  senderVerified: "c.encryption, which has senderTrust",
   replyWithMarkdown: "c.reply(text)",
   replyWithHTML: 'c.reply(html, { format: "html" })',
 } as const;
 
 /** Of a bot, by the name elsewhere. */
 export const BOT_HINTS = {
-  send: "bot.in(roomId).send(text)",
-  sendText: "bot.in(roomId).send(text)",
-  sendMessage: "bot.in(roomId).send(text)",
-  sendHtml: 'bot.in(roomId).send(html, { format: "html" })',
-  reply: "bot.in(roomId).send(text)",
+  sendText: "bot.send(roomId, text)",
+  sendMessage: "bot.send(roomId, text)",
+  sendMarkdown: "bot.send(roomId, text)",
+  sendHtml: 'bot.send(roomId, html, { format: "html" })',
+  reply: "bot.send(roomId, text, { replyTo })",
+  edit: "bot.in(roomId).edit(eventId, text)",
+  react: "bot.in(roomId).reactTo(eventId, key)",
   sendImage: "bot.in(roomId).sendImage(data)",
   sendFile: "bot.in(roomId).sendFile(data)",
   redact: "bot.in(roomId).redact(eventId)",
@@ -163,6 +173,16 @@ export const BOT_HINTS = {
   destroy: "bot.close()",
   schedule: "bot.every(pattern, handler), or c.remind(when, data) for once",
   cron: "bot.every(pattern, handler)",
+  job: "bot.reminder<Data>(name, handler), and c.remind(when, { name, data })",
+  timers: "bot.reminder<Data>(name, handler), and c.remind(when, { name, data })",
+  unschedule: "bot.reminders.cancel(id), with what c.remind() returns",
+  sendNotice: "bot.send(roomId, text), which is a notice",
+  rooms: "await bot.client.getJoinedRooms()",
+  onStart: "await bot.client.ready",
+  isRunning: "await bot.client.ready, or the promise of bot.start()",
+  log: "bot.client.log",
+  logger: "bot.client.log",
+  kill: "bot.close(), or tester.restart() of a BotTester",
   daily: "bot.every(pattern, handler)",
   onReminder: "bot.reminder(name, handler)",
   onCommand: "bot.command(pattern, handler)",
@@ -183,7 +203,7 @@ export const BOT_HINTS = {
   direct: "bot.client.createRoom({ isDirect: true, invitees: [userId] })",
   getRoom: "bot.in(roomId)",
   joinRoom: "bot.client.joinRoom(roomIdOrAlias)",
-  storage: "bot.session(definition, key), or c.session(definition)",
+  storage: "bot.store",
   setCommands: "nothing: commands are listed by !help",
 } as const;
 
@@ -197,5 +217,6 @@ export const WRITE_HINTS = {
   reply_to: "c.reply(text)",
   thread: "c.replyInThread(text), or bot.in(roomId, { thread }).send(text)",
   threadId: "c.replyInThread(text), or bot.in(roomId, { thread }).send(text)",
+  mentionRoom: 'mentions: ["room"]',
   inThread: "c.replyInThread(text)",
 } as const;

@@ -24,8 +24,9 @@ import { checkQueries, fullQuery, type Query, type Run, type Scene, type Update 
 import { EVENT_HINTS } from "./context_hints.ts";
 import { mediaOf, type MessageMedia, type Reaction, reactionOf } from "../text/mod.ts";
 import { CALL, COMMAND, type Found, mentionedIn, SAY_FAILED } from "./event_parts.ts";
+import { BotMessage } from "./bot_message.ts";
 import { RoomContext } from "./room_context.ts";
-import type { WriteOptions } from "./writing.ts";
+import type { MessageRef, WriteOptions } from "./writing.ts";
 
 /** Options of {@linkcode EventContext.download}. */
 export interface DownloadFileOptions {
@@ -46,9 +47,9 @@ export class EventContext<E extends MatrixEvent = MatrixEvent, Arguments = unkno
   /** The user ID of the event's sender. */
   readonly sender: UserID;
   /**
-   * What the sender was called in the room when the function was called: the display name, or the user ID if there
-   * is none. Users choose it, and two may have the same: say it with `format: "plain"`, or by `escapeMarkdown()`,
-   * and decide nothing by it. `mention(c.sender, c.displayName)` is a link to the user.
+   * What the sender was called in the room when the function was called: the display name, or the user ID if
+   * there is none. Users choose it, and two may have the same: say it with `format: "plain"`, or by
+   * `escapeMarkdown()`, and decide nothing by it. `mention(c.sender, c.displayName)` is a link to the user.
    */
   readonly displayName: string;
   /** How the event was encrypted, and by which device; undefined if it was not encrypted. */
@@ -58,10 +59,10 @@ export class EventContext<E extends MatrixEvent = MatrixEvent, Arguments = unkno
    * empty: there is none.
    */
   readonly text: string;
-  /** The ID of the event that this one replies to; undefined if it is no reply. */
-  readonly replyTo: EventID | undefined;
+  /** The message that this one replies to; undefined if it is no reply. */
+  readonly replyTo: BotMessage | undefined;
   /**
-   * The match of the regular expression of {@linkcode Composer.hears}, with its groups; null if there was none.
+   * The match of the regular expression of {@linkcode Composer.hears}, with its groups; null if none.
    */
   match: RegExpExecArray | null = null;
   /** @internal The command that the message is. */
@@ -78,11 +79,23 @@ export class EventContext<E extends MatrixEvent = MatrixEvent, Arguments = unkno
     this.displayName = update.scene?.displayName ?? update.sender;
     this.encryption = update.encryption;
     this.text = update.read?.text ?? "";
-    this.replyTo = update.read?.replyTo;
+    const replyTo = update.read?.replyTo;
+    this.replyTo = replyTo && new BotMessage(this, replyTo);
     this.#queries = update.queries;
     this[COMMAND] = found?.command;
     this.#found = found;
     this.#scene = update.scene;
+  }
+
+  /**
+   * The ID of the event.
+   *
+   * @throws {ValueError} If it has none: an invitation, since the bot is not in the room.
+   */
+  get eventId(): EventID {
+    const id = this.answered;
+    if (id !== undefined) return id;
+    throw new ValueError("Cannot read the ID of the event: it has none, since the bot is not in the room");
   }
 
   /** The name of the command that the message is, also where middleware sees it; undefined if it is none. */
@@ -91,7 +104,7 @@ export class EventContext<E extends MatrixEvent = MatrixEvent, Arguments = unkno
   }
 
   /**
-   * What a reaction says: its key, an emoji mostly, and the event that it is to; undefined if the event is none.
+   * What a reaction says: its key, mostly an emoji, and the event that it is to; undefined if this is none.
    *
    * @example
    * ```ts
@@ -108,8 +121,8 @@ export class EventContext<E extends MatrixEvent = MatrixEvent, Arguments = unkno
   }
 
   /**
-   * The image, video, audio or other file of the message; undefined if it has none. What it is called and how large
-   * it is, is the sender's word: a name may have slashes in it, and the size be wrong.
+   * The image, video, audio or other file of the message; undefined if it has none. What it is called and how
+   * large it is, is the sender's word: a name may have slashes in it, and the size be wrong.
    *
    * @example
    * ```ts
@@ -187,7 +200,7 @@ export class EventContext<E extends MatrixEvent = MatrixEvent, Arguments = unkno
    *
    * @param text The text. A long one is sent in several messages, divided between paragraphs.
    * @param options What it is written in, of what kind it is, whom it notifies.
-   * @returns The ID of the event, or of the first.
+   * @returns The message; the first, if there are several.
    * @throws {MatrixRequestError} If the homeserver refuses.
    *
    * @example
@@ -199,7 +212,7 @@ export class EventContext<E extends MatrixEvent = MatrixEvent, Arguments = unkno
    * plugin.command("echo <words...>", (c) => c.reply(c.args.words, { format: "plain" }));
    * ```
    */
-  reply(text: string, options: WriteOptions = {}): Promise<EventID> {
+  reply(text: string, options: WriteOptions = {}): Promise<BotMessage> {
     const placing = { thread: this.thread, replyTo: this.answered, notifies: [this.sender] };
     return this.sendTo(text, options, placing);
   }
@@ -209,7 +222,7 @@ export class EventContext<E extends MatrixEvent = MatrixEvent, Arguments = unkno
    *
    * @param text The text.
    * @param options As for {@linkcode BotRoom.send}.
-   * @returns The ID of the event, or of the first.
+   * @returns The message; the first, if there are several.
    * @throws {MatrixRequestError} If the homeserver refuses.
    *
    * @example
@@ -220,7 +233,7 @@ export class EventContext<E extends MatrixEvent = MatrixEvent, Arguments = unkno
    * plugin.command("support", (c) => c.replyInThread("Let us talk about it here."));
    * ```
    */
-  async replyInThread(text: string, options: WriteOptions = {}): Promise<EventID> {
+  async replyInThread(text: string, options: WriteOptions = {}): Promise<BotMessage> {
     const thread = this.thread ?? this.answered;
     return await this.sendTo(text, options, { thread, notifies: [this.sender] });
   }
@@ -241,13 +254,13 @@ export class EventContext<E extends MatrixEvent = MatrixEvent, Arguments = unkno
    * ```
    */
   async react(key: string): Promise<EventID> {
-    return await this.reactTo(this.#eventId("react"), key);
+    return await this.reactTo(this, key);
   }
 
   /**
    * Redacts an event: removes its content for everybody.
    *
-   * @param eventId The ID of the event. Default: the one that is handled.
+   * @param message The message, or the ID of any event. Default: the one that is handled.
    * @param reason Why. Default: none.
    * @returns The ID of the redaction.
    * @throws {MatrixRequestError} If the homeserver refuses.
@@ -260,8 +273,8 @@ export class EventContext<E extends MatrixEvent = MatrixEvent, Arguments = unkno
    * plugin.hears(/buy now/i, (c) => c.redact(undefined, "Advertising"));
    * ```
    */
-  override async redact(eventId: EventID = this.#eventId("redact"), reason?: string): Promise<EventID> {
-    return await super.redact(eventId, reason);
+  override async redact(message: MessageRef = this, reason?: string): Promise<EventID> {
+    return await super.redact(message, reason);
   }
 
   /**
@@ -300,13 +313,12 @@ export class EventContext<E extends MatrixEvent = MatrixEvent, Arguments = unkno
    * ```
    */
   async join(): Promise<void> {
-    await this.run.step("join", async () => {
+    await this.run.act("join", async () => {
       if (!this.is("invite")) return void await this.client.joinRoom(this.roomId);
       const { invitations } = this.kit;
       await invitations.acceptNow(this.roomId, this.sender, this.signal);
-      if (this.run.end !== undefined) return;
       const inviter = { by: this.sender, at: this.client.api.clock.now() };
-      this.run.context.updateSession(...invitations.inviters.note(this.roomId, inviter));
+      await invitations.inviters.note(this.roomId, inviter);
     });
   }
 
@@ -373,30 +385,23 @@ export class EventContext<E extends MatrixEvent = MatrixEvent, Arguments = unkno
     return this.reply(`${given.problem}\n\nUsage: ${usage}`, { format: "plain" });
   }
 
-  /** @internal Tells the user that the command has failed, but not where the bot has left the room since it began. */
+  /** @internal Tells the user that the command has failed, but not where the bot has left the room since. */
   async [SAY_FAILED](): Promise<void> {
     if (this.kit.behaviour.saysFailures === false || !await this.#isIn()) return;
     if (this.run.left?.has(this.roomId) === true) return;
     await this.reply("Sorry, that failed.").catch(() => {}); // what is reported is the failure itself
   }
 
-  /** Asks the homeserver whether the bot is in the room: it may have been thrown out, which no sync has told yet. */
+  /** Asks the homeserver whether the bot is in the room: no sync may have told yet that it was thrown out. */
   async #isIn(): Promise<boolean> {
-    const options = { stateKey: this.client.mxid, retry: false, requestTimeout: 5_000 } as const; // the user waits
+    // The user waits.
+    const options = { stateKey: this.client.mxid, retry: false, requestTimeout: 5_000 } as const;
     try {
       const { membership } = await this.client.getStateEvent(this.roomId, "m.room.member", options);
       return membership === "join";
     } catch (error) {
       return !(error instanceof MatrixRequestError && (error.status === 403 || error.status === 404));
     }
-  }
-
-  #eventId(action: string): EventID {
-    const id = this.answered;
-    if (id === undefined) {
-      throw new ValueError(`Cannot ${action}: the event has no ID, since the bot is not in the room`);
-    }
-    return id;
   }
 }
 

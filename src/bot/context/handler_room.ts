@@ -19,7 +19,7 @@ import { inMilliseconds, readDuration, written } from "../../base/clock.ts";
 import { checkOptions } from "../../errors/known_names.ts";
 import { readDate } from "../commands/commands.ts";
 import type { Kit } from "../kit.ts";
-import { type Run, sessionKeyFor } from "../run/mod.ts";
+import { foundSessionKey, type Run, sessionKeyFor } from "../run/mod.ts";
 import { checkDue, pendingOf, type PendingReminder } from "../timers/timers.ts";
 import { BotRoom } from "./bot_room.ts";
 import type { Place } from "./room_messages.ts";
@@ -29,6 +29,7 @@ import {
   checkText,
   contentOf,
   notifiedBy,
+  placeIn,
   SEND,
   writeOne,
 } from "./writing.ts";
@@ -46,6 +47,9 @@ export interface ReminderDelay {
   /** The time from now: like `1h30m`, or in milliseconds. */
   in: number | string;
 }
+
+/** Calls functions with the session that they have without asking for it. */
+export const WITH_SESSION: unique symbol = Symbol("withSession");
 
 /** How long the server shows that somebody types, and when that is renewed, in milliseconds. */
 const TYPING = 30_000;
@@ -67,7 +71,7 @@ export abstract class HandlerRoom extends BotRoom {
 
   /** @internal */
   protected override within<Result>(work: (run: Run) => Promise<Result>): Promise<Result> {
-    return work(this.run);
+    return this.run.isLeft ? this.kit.outside.within(this.roomId, work) : work(this.run);
   }
 
   /** Aborts when the handler's time is over, or the bot stops. Pass it to requests and other long work. */
@@ -154,7 +158,7 @@ export abstract class HandlerRoom extends BotRoom {
    * random numbers, the time, a language model. The result is committed before this resolves; only a
    * crash before that makes the work run again. The work can't ask questions.
    *
-   * @param work What to do. It returns plain data.
+   * @param work What to do. It returns plain data; of a message its `eventId`.
    * @returns The result.
    * @throws What the work throws.
    *
@@ -178,9 +182,9 @@ export abstract class HandlerRoom extends BotRoom {
   }
 
   /**
-   * Gets the state of a session, to read and to change, and locks it for this handler. No other handler has it
-   * until this one has ended. Then the changes are committed together with the record that the event
-   * was handled. A handler that asks a question releases its sessions: take them again after the answer.
+   * Gets the state of a session, to read and to change, and locks it for this handler. No other handler has
+   * it until this one has ended. Then the changes are committed together with the record that the event was
+   * handled. A handler that asks a question releases its sessions: take them again after the answer.
    *
    * @param definition The definition of the session.
    * @param key The key of the session. Default: the key of the event, as `definition.per` says.
@@ -195,12 +199,12 @@ export abstract class HandlerRoom extends BotRoom {
    * const counter = defineSession({ name: "counter", per: "room", initial: () => ({ count: 0 }) });
    * const plugin = new Composer();
    * plugin.command("count", async (c) => {
-   *   const state = await c.session(counter);
+   *   const state = await c.getSession(counter);
    *   await c.reply(`We are at ${++state.count}.`);
    * });
    * ```
    */
-  async session<State extends object>(
+  async getSession<State extends object>(
     definition: SessionDefinition<State>,
     key?: SessionKey,
   ): Promise<State> {
@@ -236,16 +240,51 @@ export abstract class HandlerRoom extends BotRoom {
     if (typeof definition?.name !== "string") {
       throw new ValueError(
         "Cannot use a session: it needs a definition: const counter = defineSession({ name, per, initial }), and then " +
-          "await c.session(counter)",
+          "await c.getSession(counter)",
       );
     }
+    return sessionKeyFor(definition, this.#place);
+  }
+
+  get #place(): Parameters<typeof sessionKeyFor>[1] {
     const { roomId: room, thread = "" } = this;
-    return sessionKeyFor(definition, {
-      event: this.about ?? {},
-      room,
-      sender: this.asker ?? "",
-      thread,
+    return { event: this.about, room, sender: this.asker ?? "", thread };
+  }
+
+  /** @internal Calls functions with what they have as `session`, if the bot has it, and there is one here. */
+  [WITH_SESSION]<Result>(functions: () => Promise<Result>): Promise<Result> {
+    const { session, sessions } = this.kit;
+    const key = session && foundSessionKey(session, this.#place);
+    if (session === undefined || key === undefined) return functions();
+    return sessions.takeOwn(this.run, session, key).then(functions);
+  }
+
+  static {
+    // Not declared: the type of a bot's contexts says what it is.
+    Object.defineProperty(this.prototype, "session", {
+      configurable: true,
+      get(this: HandlerRoom): object | undefined {
+        return this.#session.state;
+      },
+      set(this: HandlerRoom, state: object | undefined) {
+        this.#session.state = state;
+      },
     });
+  }
+
+  get #session(): { state: object | undefined } {
+    const { session, sessions } = this.kit;
+    const own = sessions.own(this.run);
+    if (own !== undefined) {
+      this.run.checkGoesOn("use c.session");
+      return own;
+    }
+    throw new ValueError(
+      session === undefined
+        ? "Cannot use c.session: the bot has none; give it the option session: { initial: () => ({ … }) }, or write " +
+          "const state = await c.getSession(definition)"
+        : `Cannot use c.session: there is none here; use bot.session(definition, key), with the key of the session`,
+    );
   }
 
   /** @internal Whose sessions of users are meant. */
@@ -263,8 +302,8 @@ export abstract class HandlerRoom extends BotRoom {
    * bot was away, ends with when it was due: `Tea! (due 2026-01-31 08:00 UTC)`. A function gets how late it
    * is as `c.late`.
    *
-   * @param when A date, `{ in: milliseconds }`, or what an argument of type `duration` or `date` may be: `1h30m`,
-   *   `2026-12-24T18:00`.
+   * @param when A date, `{ in: milliseconds }`, or what an argument of type `duration` or `date` may be:
+   *   `1h30m`, `2026-12-24T18:00`.
    * @param what What to say, or what to call: see {@linkcode Bot.reminder}.
    * @returns The reminder; `bot.reminders.cancel()` takes its `id`.
    * @throws {ValueError} If there is no such time, no text, or no such function; or if the user has as many
@@ -308,20 +347,20 @@ export abstract class HandlerRoom extends BotRoom {
   }
 
   /**
-   * Sends text later, once, also after a restart. The homeserver sends it, though the bot is away then, if it can
-   * (`client.supports("org.matrix.msc4140")`), if that is not too late for it, and if the room is not encrypted.
-   * Else the bot sends it, as it sends reminders. What the homeserver could not send at its time, as Synapse if the
-   * bot had sent too much, the bot sends when it is there.
-   * If the room is encrypted before the time comes, a bot that runs takes the text back from the homeserver, and sends
-   * it itself. If the function fails, the text is not sent. `bot.later.list()` lists the texts that are pending.
+   * Sends text later, once, also after a restart. The homeserver sends it, though the bot is away then, if it
+   * can (`client.supports("org.matrix.msc4140")`), if that is not too late for it, and if the room is not
+   * encrypted. Else the bot sends it, as it sends reminders. What the homeserver could not send at its time,
+   * as Synapse if the bot had sent too much, the bot sends when it is there. If the room is encrypted before
+   * the time comes, a bot that runs takes the text back from the homeserver, and sends it itself. If the
+   * function fails, the text is not sent. `bot.later.list()` lists the texts that are pending.
    *
    * @experimental It uses the unstable form of MSC4140: a minor version may change it.
    * @param when When, as for {@linkcode RoomContext.remind}.
    * @param text The text, no longer than fits into one message.
    * @param options As for {@linkcode BotRoom.send}.
    * @returns Names the message, for `bot.later.cancel()` and `bot.later.restart()`.
-   * @throws {ValueError} If there is no such time, or the text does not fit into one message; or if the user has as
-   *   many reminders, and messages for later, pending in this room as `maxReminders` allows.
+   * @throws {ValueError} If there is no such time, or the text does not fit into one message; or if the user
+   *   has as many reminders, and messages for later, pending in this room as `maxReminders` allows.
    *
    * @example
    * ```ts
@@ -353,7 +392,7 @@ export abstract class HandlerRoom extends BotRoom {
         action: "say something later",
         mend: "shorten it, or use c.remind()",
       });
-      const relatesTo = relationTo({ thread, replyTo });
+      const relatesTo = relationTo(placeIn({ thread, replyTo }, "say something later", room));
       const content = contentOf(part, { msgtype, mentions: notifiedBy(part, 0, mentions), relatesTo });
       const { once, later, timers } = this.kit;
       const { context } = this.run;
@@ -368,18 +407,6 @@ export abstract class HandlerRoom extends BotRoom {
     });
   }
 }
-
-// So that `c.session.count`, as grammY has it, throws.
-HandlerRoom.prototype.session = new Proxy(HandlerRoom.prototype.session, {
-  get(method, name): unknown {
-    if (typeof name === "symbol" || name in method) return Reflect.get(method, name);
-    throw new ValueError(
-      `Cannot read ${name} of c.session, which is a method: write const state = await c.session(definition), then ` +
-        `state.${name}`,
-    );
-  },
-});
-Object.freeze(HandlerRoom.prototype.session);
 
 /**
  * The time of a reminder, in milliseconds since the epoch.

@@ -21,10 +21,10 @@ import type { Kit } from "../kit.ts";
 import { countPoll, type PollTally } from "../polls/polls.ts";
 import type { Run, Scene } from "../run/mod.ts";
 import { memberOf } from "../text/mod.ts";
-import { CONTEXT_ROOM_HINTS, ROOM_CONTEXT_HINTS } from "./context_hints.ts";
+import { CONTEXT_ROOM_HINTS, ROOM_CONTEXT_HINTS, type SESSION_HINT } from "./context_hints.ts";
 import { HandlerRoom } from "./handler_room.ts";
 import type { Place } from "./room_messages.ts";
-import { checkReason } from "./writing.ts";
+import { checkReason, eventIdOf, type MessageRef } from "./writing.ts";
 
 /**
  * A room, or a thread in it, in which a bot does something. What is done in it is a step of the
@@ -32,7 +32,8 @@ import { checkReason } from "./writing.ts";
  */
 export class RoomContext extends HandlerRoom {
   /**
-   * The room: its `id`, `name`, `topic` and members, and all that goes into the room itself and not into its thread.
+   * The room: its `id`, `name`, `topic` and members,
+   * and all that goes into the room itself and not into its thread.
    *
    * @example
    * ```ts
@@ -56,7 +57,7 @@ export class RoomContext extends HandlerRoom {
    * that are not encrypted do not count, since the homeserver can write them.
    *
    * @experimental It uses the unstable form of MSC3381: a minor version may change it.
-   * @param poll The ID of the poll.
+   * @param poll The poll, or its event ID.
    * @returns The votes for each answer, and which answers have most.
    * @throws {ValueError} If the event is no poll, or was sent without encryption into an encrypted
    *   room.
@@ -73,10 +74,11 @@ export class RoomContext extends HandlerRoom {
    * });
    * ```
    */
-  async getPollResults(poll: EventID): Promise<PollTally> {
+  async getPollResults(poll: MessageRef): Promise<PollTally> {
+    const id = eventIdOf(poll, "count the votes of a poll", this.roomId);
     return await this.run.step(
       "tally",
-      (at) => this.kit.once.value(this.run, at, () => countPoll(this.client, this.roomId, poll)),
+      (at) => this.kit.once.value(this.run, at, () => countPoll(this.client, this.roomId, id)),
     );
   }
 
@@ -121,13 +123,13 @@ export class RoomContext extends HandlerRoom {
    */
   async leave(reason?: string): Promise<void> {
     checkReason(reason, "leave");
-    await this.run.step("leave", async () => void await this.client.leaveRoom(this.roomId, { reason }));
+    await this.run.act("leave", async () => void await this.client.leaveRoom(this.roomId, { reason }));
   }
 
   /**
    * Returns a matrix.to link to this room, or to an event in it, that any client opens.
    *
-   * @param eventId The ID of the event. Default: the room itself.
+   * @param message The message, or the ID of any event. Default: the room itself.
    * @returns The link.
    *
    * @example
@@ -138,7 +140,8 @@ export class RoomContext extends HandlerRoom {
    * plugin.command("link", (c) => c.reply(c.permalink(c.replyTo)));
    * ```
    */
-  permalink(eventId?: EventID): string {
+  permalink(message?: MessageRef): string {
+    const eventId = message === undefined ? undefined : eventIdOf(message, "make a link", this.roomId);
     const { mxid } = this.client;
     return matrixToUrl({
       id: this.roomId,
@@ -151,7 +154,7 @@ export class RoomContext extends HandlerRoom {
 hintAt(RoomContext.prototype, "a context", ROOM_CONTEXT_HINTS);
 
 /** @internal Names of other libraries, for the compiler. */
-export interface RoomContextHints extends Hints<typeof ROOM_CONTEXT_HINTS> {}
+export interface RoomContextHints extends Hints<typeof ROOM_CONTEXT_HINTS & typeof SESSION_HINT> {}
 
 /** What other libraries call it is refused with the name that it has here. */
 export interface RoomContext extends RoomContextHints {}
@@ -194,8 +197,8 @@ export class ContextRoom extends RoomContext {
   }
 
   /**
-   * The name of the room, as it was when the function was called, or as the function has set it; undefined if it
-   * has none, as direct chats. Users choose it: send it with `format: "plain"`, or by `escapeMarkdown()`.
+   * The name of the room, as it was when the function was called, or as the function has set it; undefined if
+   * it has none, as direct chats. Users choose it: send it with `format: "plain"`, or by `escapeMarkdown()`.
    *
    * @throws {ValueError} If it is another room than that of the event or reminder: `getName()` reads that.
    */
@@ -204,8 +207,8 @@ export class ContextRoom extends RoomContext {
   }
 
   /**
-   * What the room is about, as it was when the function was called, or as the function has set it; undefined if it
-   * does not say.
+   * What the room is about, as it was when the function was called, or as the function has set it;
+   * undefined if it does not say.
    *
    * @throws {ValueError} If it is another room than that of the event or reminder: `getTopic()` reads that.
    */
@@ -214,24 +217,26 @@ export class ContextRoom extends RoomContext {
   }
 
   /**
-   * Whether the room was encrypted when the function was called. How the event itself was, `c.encryption` says.
+   * Whether the room was encrypted when the function was called.
+   * How the event itself was, `c.encryption` says.
    *
-   * @throws {ValueError} If it is another room than that of the event or reminder: `client.isRoomEncrypted()` asks
-   *   for that.
+   * @throws {ValueError} If it is another room than that of the event or reminder:
+   *   `client.isRoomEncrypted()` asks for that.
    */
   get isEncrypted(): boolean {
     return this.#seen("isEncrypted", "client.isRoomEncrypted(room.id)").isEncrypted;
   }
 
   /**
-   * Gives a user a power level, and leaves those of others as the homeserver has them. Two changes at the same
-   * time may undo one another: Matrix replaces all levels of a room together.
+   * Gives a user a power level, and leaves those of others as the homeserver has them.
+   * Two changes at the same time may undo one another: Matrix replaces all levels of a room together.
    *
    * @param userId The ID of the user.
    * @param level The level: mostly 100 for admins, 50 for moderators, 0 for others, -1 for who may not speak.
    * @returns The ID of the event.
    * @throws {ValueError} If it is no user ID, or no whole number.
-   * @throws {MatrixRequestError} If the homeserver refuses, as a `ForbiddenError` if the bot's level is too low.
+   * @throws {MatrixRequestError} If the homeserver refuses,
+   *   as a `ForbiddenError` if the bot's level is too low.
    *
    * @example
    * ```ts
@@ -263,7 +268,8 @@ export class ContextRoom extends RoomContext {
    * Encrypts the room from now on, for good: nothing takes that back.
    *
    * @returns The ID of the event.
-   * @throws {MatrixRequestError} If the homeserver refuses, as a `ForbiddenError` if the bot's level is too low.
+   * @throws {MatrixRequestError} If the homeserver refuses,
+   *   as a `ForbiddenError` if the bot's level is too low.
    *
    * @example
    * ```ts
@@ -411,9 +417,10 @@ export interface ContextRoom extends ContextRoomHints {}
 // The rest is generated by `deno task members`: documentation tools do not follow `extends`.
 
 import type { Client, Logger, SessionDefinition, SessionKey } from "../../../mod.ts";
-import type { ContentURI, ImageInfo } from "../../../types.ts";
+import type { ClientEvent, ContentURI, ImageInfo } from "../../../types.ts";
 import type { SendPollOptions } from "../polls/polls.ts";
 import type { PendingReminder } from "../timers/timers.ts";
+import type { BotMessage } from "./bot_message.ts";
 import type { NamedReminder, ReminderDelay } from "./handler_room.ts";
 import type { Streamed, StreamOptions } from "./stream.ts";
 import type {
@@ -484,7 +491,7 @@ export interface RoomContext {
    * random numbers, the time, a language model. The result is committed before this resolves; only a
    * crash before that makes the work run again. The work can't ask questions.
    *
-   * @param work What to do. It returns plain data.
+   * @param work What to do. It returns plain data; of a message its `eventId`.
    * @returns The result.
    * @throws What the work throws.
    *
@@ -503,9 +510,9 @@ export interface RoomContext {
   step<Result>(work: () => Result | Promise<Result>): Promise<Result>;
 
   /**
-   * Gets the state of a session, to read and to change, and locks it for this handler. No other handler has it
-   * until this one has ended. Then the changes are committed together with the record that the event
-   * was handled. A handler that asks a question releases its sessions: take them again after the answer.
+   * Gets the state of a session, to read and to change, and locks it for this handler. No other handler has
+   * it until this one has ended. Then the changes are committed together with the record that the event was
+   * handled. A handler that asks a question releases its sessions: take them again after the answer.
    *
    * @param definition The definition of the session.
    * @param key The key of the session. Default: the key of the event, as `definition.per` says.
@@ -520,12 +527,12 @@ export interface RoomContext {
    * const counter = defineSession({ name: "counter", per: "room", initial: () => ({ count: 0 }) });
    * const plugin = new Composer();
    * plugin.command("count", async (c) => {
-   *   const state = await c.session(counter);
+   *   const state = await c.getSession(counter);
    *   await c.reply(`We are at ${++state.count}.`);
    * });
    * ```
    */
-  session<State extends object>(
+  getSession<State extends object>(
     definition: SessionDefinition<State>,
     key?: SessionKey,
   ): Promise<State>;
@@ -558,8 +565,8 @@ export interface RoomContext {
    * bot was away, ends with when it was due: `Tea! (due 2026-01-31 08:00 UTC)`. A function gets how late it
    * is as `c.late`.
    *
-   * @param when A date, `{ in: milliseconds }`, or what an argument of type `duration` or `date` may be: `1h30m`,
-   *   `2026-12-24T18:00`.
+   * @param when A date, `{ in: milliseconds }`, or what an argument of type `duration` or `date` may be:
+   *   `1h30m`, `2026-12-24T18:00`.
    * @param what What to say, or what to call: see {@linkcode Bot.reminder}.
    * @returns The reminder; `bot.reminders.cancel()` takes its `id`.
    * @throws {ValueError} If there is no such time, no text, or no such function; or if the user has as many
@@ -584,20 +591,20 @@ export interface RoomContext {
   remind(when: Date | ReminderDelay | string, what: string | NamedReminder): Promise<PendingReminder>;
 
   /**
-   * Sends text later, once, also after a restart. The homeserver sends it, though the bot is away then, if it can
-   * (`client.supports("org.matrix.msc4140")`), if that is not too late for it, and if the room is not encrypted.
-   * Else the bot sends it, as it sends reminders. What the homeserver could not send at its time, as Synapse if the
-   * bot had sent too much, the bot sends when it is there.
-   * If the room is encrypted before the time comes, a bot that runs takes the text back from the homeserver, and sends
-   * it itself. If the function fails, the text is not sent. `bot.later.list()` lists the texts that are pending.
+   * Sends text later, once, also after a restart. The homeserver sends it, though the bot is away then, if it
+   * can (`client.supports("org.matrix.msc4140")`), if that is not too late for it, and if the room is not
+   * encrypted. Else the bot sends it, as it sends reminders. What the homeserver could not send at its time,
+   * as Synapse if the bot had sent too much, the bot sends when it is there. If the room is encrypted before
+   * the time comes, a bot that runs takes the text back from the homeserver, and sends it itself. If the
+   * function fails, the text is not sent. `bot.later.list()` lists the texts that are pending.
    *
    * @experimental It uses the unstable form of MSC4140: a minor version may change it.
    * @param when When, as for {@linkcode RoomContext.remind}.
    * @param text The text, no longer than fits into one message.
    * @param options As for {@linkcode BotRoom.send}.
    * @returns Names the message, for `bot.later.cancel()` and `bot.later.restart()`.
-   * @throws {ValueError} If there is no such time, or the text does not fit into one message; or if the user has as
-   *   many reminders, and messages for later, pending in this room as `maxReminders` allows.
+   * @throws {ValueError} If there is no such time, or the text does not fit into one message; or if the user
+   *   has as many reminders, and messages for later, pending in this room as `maxReminders` allows.
    *
    * @example
    * ```ts ignore
@@ -622,7 +629,8 @@ export interface RoomContext {
    * @param userId The ID of the user.
    * @param reason Why, as the user sees it. Default: none.
    * @throws {ValueError} If it is no user ID.
-   * @throws {MatrixRequestError} If the homeserver refuses, as a `ForbiddenError` if the bot's power level is too low.
+   * @throws {MatrixRequestError} If the homeserver refuses,
+   *   as a `ForbiddenError` if the bot's power level is too low.
    *
    * @example
    * ```ts ignore
@@ -644,7 +652,8 @@ export interface RoomContext {
    * @param userId The ID of the user, who need not be in the room.
    * @param reason Why, as the user sees it. Default: none.
    * @throws {ValueError} If it is no user ID.
-   * @throws {MatrixRequestError} If the homeserver refuses, as a `ForbiddenError` if the bot's power level is too low.
+   * @throws {MatrixRequestError} If the homeserver refuses,
+   *   as a `ForbiddenError` if the bot's power level is too low.
    *
    * @example
    * ```ts ignore
@@ -665,8 +674,8 @@ export interface RoomContext {
   ban(userId: string, reason?: string): Promise<void>;
 
   /**
-   * Takes a user's ban back. If the process ends between the homeserver's answer and the record of it, this is
-   * done again, and refused since the user is banned no more.
+   * Takes a user's ban back. If the process ends between the homeserver's answer and the record of it,
+   * this is done again, and refused since the user is banned no more.
    *
    * @param userId The ID of the user.
    * @param reason Why. Default: none.
@@ -687,8 +696,8 @@ export interface RoomContext {
   unban(userId: string, reason?: string): Promise<void>;
 
   /**
-   * Invites a user into the room. If the process ends between the homeserver's answer and the record of it, this
-   * is done again, and refused if the user has joined by then.
+   * Invites a user into the room. If the process ends between the homeserver's answer and the record of it,
+   * this is done again, and refused if the user has joined by then.
    *
    * @param userId The ID of the user.
    * @param reason Why, as the user sees it. Default: none.
@@ -710,7 +719,8 @@ export interface RoomContext {
    *
    * @param topic The topic.
    * @returns The ID of the event.
-   * @throws {MatrixRequestError} If the homeserver refuses, as a `ForbiddenError` if the bot's power level is too low.
+   * @throws {MatrixRequestError} If the homeserver refuses,
+   *   as a `ForbiddenError` if the bot's power level is too low.
    *
    * @example
    * ```ts ignore
@@ -727,7 +737,8 @@ export interface RoomContext {
    *
    * @param name The name.
    * @returns The ID of the event.
-   * @throws {MatrixRequestError} If the homeserver refuses, as a `ForbiddenError` if the bot's power level is too low.
+   * @throws {MatrixRequestError} If the homeserver refuses,
+   *   as a `ForbiddenError` if the bot's power level is too low.
    *
    * @example
    * ```ts ignore
@@ -740,50 +751,11 @@ export interface RoomContext {
   setName(name: string): Promise<EventID>;
 
   /**
-   * Pins a message, as clients show it above the room. Of two processes that change the pins at the same moment,
-   * the later one wins.
-   *
-   * @param eventId The message.
-   * @throws {ValueError} If it is no event ID.
-   * @throws {MatrixRequestError} If the homeserver refuses, as a `ForbiddenError` if the bot's power level is too low.
-   *
-   * @example
-   * ```ts ignore
-   * import { Composer } from "@greenroom/matrix/bot";
-   *
-   * const plugin = new Composer();
-   * plugin.command("rules <text...>", { minPowerLevel: 50 }, async (c) => {
-   *   await c.pin(await c.send(c.args.text));
-   * });
-   * ```
-   */
-  pin(eventId: EventID): Promise<void>;
-
-  /**
-   * Takes a message out of those that are pinned.
-   *
-   * @param eventId The message.
-   * @throws {ValueError} If it is no event ID.
-   * @throws {MatrixRequestError} If the homeserver refuses, as a `ForbiddenError` if the bot's power level is too low.
-   *
-   * @example
-   * ```ts ignore
-   * import { Composer } from "@greenroom/matrix/bot";
-   *
-   * const plugin = new Composer();
-   * plugin.command("unpin", { minPowerLevel: 50 }, async (c) => { // as a reply to what is pinned
-   *   if (c.replyTo !== undefined) await c.unpin(c.replyTo);
-   * });
-   * ```
-   */
-  unpin(eventId: EventID): Promise<void>;
-
-  /**
    * Sends an image, with its size, a smaller version and a blurred one, as far as they can be made.
    *
    * @param data The image: PNG, JPEG, GIF or WebP.
    * @param options Its name, what it shows, its caption, and what it answers.
-   * @returns The ID of the event.
+   * @returns The message.
    * @throws {ValueError} If the caption does not fit into one message.
    * @example
    * ```ts ignore
@@ -796,14 +768,14 @@ export interface RoomContext {
    * });
    * ```
    */
-  sendImage(data: BotMedia, options?: ImageOptions): Promise<EventID>;
+  sendImage(data: BotMedia, options?: ImageOptions): Promise<BotMessage>;
 
   /**
    * Uploads and sends a file; in an encrypted room, encrypted.
    *
    * @param data The content of the file.
    * @param options Its name, kind, media type and caption, and what it replies to.
-   * @returns The ID of the event.
+   * @returns The message.
    * @throws {ValueError} If the caption does not fit into one message.
    * @throws {MatrixRequestError} If the homeserver refuses.
    *
@@ -818,14 +790,14 @@ export interface RoomContext {
    * });
    * ```
    */
-  sendFile(data: BotMedia, options?: FileOptions): Promise<EventID>;
+  sendFile(data: BotMedia, options?: FileOptions): Promise<BotMessage>;
 
   /**
    * Uploads and sends a video, as {@linkcode BotRoom.sendFile} does with a file: clients play it.
    *
    * @param data The content of the video.
    * @param options Its name, media type, length, size and caption, and what it replies to.
-   * @returns The ID of the event.
+   * @returns The message.
    * @throws {ValueError} If the caption does not fit into one message.
    * @throws {MatrixRequestError} If the homeserver refuses.
    *
@@ -840,14 +812,14 @@ export interface RoomContext {
    * });
    * ```
    */
-  sendVideo(data: BotMedia, options?: VideoOptions): Promise<EventID>;
+  sendVideo(data: BotMedia, options?: VideoOptions): Promise<BotMessage>;
 
   /**
    * Uploads and sends a recording, as {@linkcode BotRoom.sendFile} does with a file: clients play it.
    *
    * @param data The content of the recording.
    * @param options Its name, media type and caption, and what it replies to.
-   * @returns The ID of the event.
+   * @returns The message.
    * @throws {ValueError} If the caption does not fit into one message.
    * @throws {MatrixRequestError} If the homeserver refuses.
    *
@@ -862,7 +834,7 @@ export interface RoomContext {
    * });
    * ```
    */
-  sendAudio(data: BotMedia, options?: AudioOptions): Promise<EventID>;
+  sendAudio(data: BotMedia, options?: AudioOptions): Promise<BotMessage>;
 
   /**
    * Sends a sticker.
@@ -870,7 +842,7 @@ export interface RoomContext {
    * @param url Where the image is: an `mxc://` URI.
    * @param info What is known of the image. Default: nothing.
    * @param options What it shows, whom it notifies, what it answers.
-   * @returns The ID of the event.
+   * @returns The message.
    * @throws {ValueError} If `url` is no `mxc://` URI.
    * @example
    * ```ts ignore
@@ -880,7 +852,11 @@ export interface RoomContext {
    * plugin.command("wave", (c) => c.sendSticker("mxc://example.org/wave", { w: 256, h: 256 }, { text: "A hand" }));
    * ```
    */
-  sendSticker(url: ContentURI, info?: ImageInfo, options?: StickerOptions): Promise<EventID>;
+  sendSticker(
+    url: ContentURI,
+    info?: ImageInfo,
+    options?: StickerOptions,
+  ): Promise<BotMessage>;
 
   /**
    * Starts a poll.
@@ -889,7 +865,7 @@ export interface RoomContext {
    * @param question The question.
    * @param answers The answers, 1 to 20.
    * @param options How many answers a user may choose, and whether votes are shown before the end.
-   * @returns The ID of the poll: {@linkcode RoomContext.getPollResults} counts its votes.
+   * @returns The poll: {@linkcode RoomContext.getPollResults} counts its votes.
    * @throws {ValueError} If there are no answers, or more than 20.
    *
    * @example
@@ -904,13 +880,13 @@ export interface RoomContext {
     question: string,
     answers: readonly string[],
     options?: SendPollOptions,
-  ): Promise<EventID>;
+  ): Promise<BotMessage>;
 
   /**
    * Ends a poll that the bot has started, and writes the result into the event that ends it.
    *
    * @experimental It uses the unstable form of MSC3381: a minor version may change it.
-   * @param poll The ID of the poll.
+   * @param poll The poll, or its event ID.
    * @returns The votes for each answer, and which answers have most.
    * @throws {ValueError} If the event is no poll.
    *
@@ -926,7 +902,7 @@ export interface RoomContext {
    * });
    * ```
    */
-  endPoll(poll: EventID): Promise<PollTally>;
+  endPoll(poll: MessageRef): Promise<PollTally>;
 
   /** The ID of the room: what is sent goes there. */
   readonly roomId: RoomID;
@@ -942,7 +918,7 @@ export interface RoomContext {
    *
    * @param text The text. A long one is sent in several messages, divided between paragraphs.
    * @param options What it is written in, of what kind it is, whom it notifies, what it replies to.
-   * @returns The ID of the event, or of the first.
+   * @returns The message; the first, if there are several.
    * @throws {MatrixRequestError} If the homeserver refuses.
    *
    * @example
@@ -954,12 +930,12 @@ export interface RoomContext {
    * plugin.command("shout <words...>", (c) => c.send(`**${escapeMarkdown(c.args.words)}**`));
    * ```
    */
-  send(text: string, options?: BotSendOptions): Promise<EventID>;
+  send(text: string, options?: BotSendOptions): Promise<BotMessage>;
 
   /**
    * Edits a message that the bot has sent: replaces its text.
    *
-   * @param eventId The ID of the message.
+   * @param message The message, or its event ID.
    * @param text The new text, no longer than fits into one message.
    * @param options As for {@linkcode BotRoom.send}.
    * @returns The ID of the edit.
@@ -973,16 +949,16 @@ export interface RoomContext {
    * const plugin = new Composer();
    * plugin.command("build", async (c) => {
    *   const message = await c.send("Building …");
-   *   await c.edit(message, "**Built**");
+   *   await c.edit(message, "**Built**"); // or message.edit("**Built**")
    * });
    * ```
    */
-  edit(eventId: EventID, text: string, options?: WriteOptions): Promise<EventID>;
+  edit(message: MessageRef, text: string, options?: WriteOptions): Promise<EventID>;
 
   /**
    * Reacts to an event.
    *
-   * @param eventId The ID of the event.
+   * @param message The message, or the ID of any event.
    * @param key The reaction, mostly an emoji.
    * @returns The ID of the reaction.
    * @throws {MatrixRequestError} If the homeserver refuses.
@@ -998,12 +974,12 @@ export interface RoomContext {
    * });
    * ```
    */
-  reactTo(eventId: EventID, key: string): Promise<EventID>;
+  reactTo(message: MessageRef, key: string): Promise<EventID>;
 
   /**
    * Redacts an event: removes its content for everybody.
    *
-   * @param eventId The ID of the event.
+   * @param message The message, or the ID of any event.
    * @param reason Why. Default: none.
    * @returns The ID of the redaction.
    * @throws {MatrixRequestError} If the homeserver refuses.
@@ -1019,7 +995,68 @@ export interface RoomContext {
    * });
    * ```
    */
-  redact(eventId: EventID, reason?: string): Promise<EventID>;
+  redact(message: MessageRef, reason?: string): Promise<EventID>;
+
+  /**
+   * Pins a message, as clients show it above the room. Of two processes that change the pins at the same
+   * moment, the later one wins.
+   *
+   * @param message The message, or its event ID.
+   * @throws {ValueError} If it is no event ID.
+   * @throws {MatrixRequestError} If the homeserver refuses, as a `ForbiddenError` if the bot's power level
+   *   is too low.
+   *
+   * @example
+   * ```ts ignore
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command("rules <text...>", { powerLevel: 50 }, async (c) => {
+   *   await c.pin(await c.send(c.args.text));
+   * });
+   * ```
+   */
+  pin(message: MessageRef): Promise<void>;
+
+  /**
+   * Takes a message out of those that are pinned.
+   *
+   * @param message The message, or its event ID.
+   * @throws {ValueError} If it is no event ID.
+   * @throws {MatrixRequestError} If the homeserver refuses, as a `ForbiddenError` if the bot's power level
+   *   is too low.
+   *
+   * @example
+   * ```ts ignore
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command("unpin", { powerLevel: 50 }, async (c) => { // as a reply to what is pinned
+   *   if (c.replyTo !== undefined) await c.unpin(c.replyTo);
+   * });
+   * ```
+   */
+  unpin(message: MessageRef): Promise<void>;
+
+  /**
+   * Reads an event of the room.
+   *
+   * @param message The message, or the ID of any event.
+   * @returns The event; an encrypted one is decrypted, if the bot has its key.
+   * @throws {MatrixRequestError} If the homeserver refuses, as a `NotFoundError` if there is no such event.
+   *
+   * @example
+   * ```ts ignore
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.reaction("❓", async (c) => {
+   *   const { sender } = await c.getEvent(c.reaction);
+   *   await c.send(`That was said by ${sender}`, { format: "plain" });
+   * });
+   * ```
+   */
+  getEvent(message: MessageRef): Promise<ClientEvent>;
 
   /**
    * Sends text while it is being made, for example the answer of a language model: a message that
@@ -1033,7 +1070,7 @@ export interface RoomContext {
    *
    * @param text The pieces of the text.
    * @param options How often to edit, and as for {@linkcode BotRoom.send}.
-   * @returns The IDs of the messages, and the whole text.
+   * @returns The messages, and the whole text.
    * @throws What the text throws.
    *
    * @example

@@ -9,6 +9,7 @@ import type { ContentURI, EventID, ImageInfo } from "../../../types.ts";
 import { checkOptions } from "../../errors/known_names.ts";
 import { endPoll, POLL, type PollTally, sendPoll, type SendPollOptions } from "../polls/polls.ts";
 import type { Run } from "../run/mod.ts";
+import type { BotMessage } from "./bot_message.ts";
 import { RoomMessages } from "./room_messages.ts";
 import {
   AUDIO,
@@ -16,11 +17,15 @@ import {
   type BotMedia,
   captioned,
   checkNamed,
+  eventIdOf,
   FILE,
   type FileOptions,
   IMAGE,
   type ImageOptions,
   mentionsOf,
+  type MessageRef,
+  notified,
+  placeIn,
   readLength,
   sendPicture,
   STICKER,
@@ -36,7 +41,7 @@ export abstract class RoomMedia extends RoomMessages {
    *
    * @param data The image: PNG, JPEG, GIF or WebP.
    * @param options Its name, what it shows, its caption, and what it answers.
-   * @returns The ID of the event.
+   * @returns The message.
    * @throws {ValueError} If the caption does not fit into one message.
    * @example
    * ```ts
@@ -49,12 +54,12 @@ export abstract class RoomMedia extends RoomMessages {
    * });
    * ```
    */
-  async sendImage(data: BotMedia, options: ImageOptions = {}): Promise<EventID> {
-    return await this.within((run) => {
+  async sendImage(data: BotMedia, options: ImageOptions = {}): Promise<BotMessage> {
+    return await this.sending((run) => {
       checkNamed(options, IMAGE, "sendImage");
       return run.act(
         "image",
-        async () => sendPicture(this.kit.client, this.roomId, data, await captioned(options, this.thread)),
+        async () => sendPicture(this.kit.client, this.roomId, data, await captioned(options, this)),
       );
     });
   }
@@ -64,7 +69,7 @@ export abstract class RoomMedia extends RoomMessages {
    *
    * @param data The content of the file.
    * @param options Its name, kind, media type and caption, and what it replies to.
-   * @returns The ID of the event.
+   * @returns The message.
    * @throws {ValueError} If the caption does not fit into one message.
    * @throws {MatrixRequestError} If the homeserver refuses.
    *
@@ -79,8 +84,8 @@ export abstract class RoomMedia extends RoomMessages {
    * });
    * ```
    */
-  async sendFile(data: BotMedia, options: FileOptions = {}): Promise<EventID> {
-    return await this.within((run) => {
+  async sendFile(data: BotMedia, options: FileOptions = {}): Promise<BotMessage> {
+    return await this.sending((run) => {
       checkNamed(options, FILE, "sendFile");
       return this.#sendFile(run, data, options);
     });
@@ -91,7 +96,7 @@ export abstract class RoomMedia extends RoomMessages {
    *
    * @param data The content of the video.
    * @param options Its name, media type, length, size and caption, and what it replies to.
-   * @returns The ID of the event.
+   * @returns The message.
    * @throws {ValueError} If the caption does not fit into one message.
    * @throws {MatrixRequestError} If the homeserver refuses.
    *
@@ -106,8 +111,8 @@ export abstract class RoomMedia extends RoomMessages {
    * });
    * ```
    */
-  async sendVideo(data: BotMedia, options: VideoOptions = {}): Promise<EventID> {
-    return await this.within((run) => {
+  async sendVideo(data: BotMedia, options: VideoOptions = {}): Promise<BotMessage> {
+    return await this.sending((run) => {
       checkNamed(options, VIDEO, "sendVideo");
       return this.#sendFile(run, data, { ...options, fileType: "m.video" });
     });
@@ -118,7 +123,7 @@ export abstract class RoomMedia extends RoomMessages {
    *
    * @param data The content of the recording.
    * @param options Its name, media type and caption, and what it replies to.
-   * @returns The ID of the event.
+   * @returns The message.
    * @throws {ValueError} If the caption does not fit into one message.
    * @throws {MatrixRequestError} If the homeserver refuses.
    *
@@ -133,8 +138,8 @@ export abstract class RoomMedia extends RoomMessages {
    * });
    * ```
    */
-  async sendAudio(data: BotMedia, options: AudioOptions = {}): Promise<EventID> {
-    return await this.within((run) => {
+  async sendAudio(data: BotMedia, options: AudioOptions = {}): Promise<BotMessage> {
+    return await this.sending((run) => {
       checkNamed(options, AUDIO, "sendAudio");
       return this.#sendFile(run, data, { ...options, fileType: "m.audio" });
     });
@@ -144,7 +149,7 @@ export abstract class RoomMedia extends RoomMessages {
     return run.act("file", async () => {
       const { filename, fileType, mimeType, duration, width: w, height: h, ...more } = await captioned(
         options,
-        this.thread,
+        this,
       );
       checkPixels("width", w);
       checkPixels("height", h);
@@ -166,7 +171,7 @@ export abstract class RoomMedia extends RoomMessages {
    * @param url Where the image is: an `mxc://` URI.
    * @param info What is known of the image. Default: nothing.
    * @param options What it shows, whom it notifies, what it answers.
-   * @returns The ID of the event.
+   * @returns The message.
    * @throws {ValueError} If `url` is no `mxc://` URI.
    * @example
    * ```ts
@@ -176,11 +181,16 @@ export abstract class RoomMedia extends RoomMessages {
    * plugin.command("wave", (c) => c.sendSticker("mxc://example.org/wave", { w: 256, h: 256 }, { text: "A hand" }));
    * ```
    */
-  async sendSticker(url: ContentURI, info: ImageInfo = {}, options: StickerOptions = {}): Promise<EventID> {
-    return await this.within((run) => {
+  async sendSticker(
+    url: ContentURI,
+    info: ImageInfo = {},
+    options: StickerOptions = {},
+  ): Promise<BotMessage> {
+    return await this.sending((run) => {
       checkNamed(options, STICKER, "sendSticker");
-      const { mentions, thread = this.thread, ...more } = options;
-      const placed = { ...more, thread, mentions: mentions && mentionsOf(mentions) };
+      const { mentions, replyTo, thread = this.thread, ...more } = options;
+      const place = placeIn({ replyTo, thread }, "send a sticker", this.roomId);
+      const placed = { ...more, ...place, mentions: mentions && mentionsOf(notified(mentions)) };
       return run.act("sticker", () => this.kit.client.sendSticker(this.roomId, url, info, placed));
     });
   }
@@ -192,7 +202,7 @@ export abstract class RoomMedia extends RoomMessages {
    * @param question The question.
    * @param answers The answers, 1 to 20.
    * @param options How many answers a user may choose, and whether votes are shown before the end.
-   * @returns The ID of the poll: {@linkcode RoomContext.getPollResults} counts its votes.
+   * @returns The poll: {@linkcode RoomContext.getPollResults} counts its votes.
    * @throws {ValueError} If there are no answers, or more than 20.
    *
    * @example
@@ -207,8 +217,8 @@ export abstract class RoomMedia extends RoomMessages {
     question: string,
     answers: readonly string[],
     options: SendPollOptions = {},
-  ): Promise<EventID> {
-    return await this.within((run) => {
+  ): Promise<BotMessage> {
+    return await this.sending((run) => {
       checkOptions(options, POLL, "sendPoll");
       const poll = { ...options, question, answers, relatesTo: relationTo({ thread: this.thread }) };
       return run.act("poll", () => sendPoll(this.kit.client, this.roomId, poll));
@@ -219,7 +229,7 @@ export abstract class RoomMedia extends RoomMessages {
    * Ends a poll that the bot has started, and writes the result into the event that ends it.
    *
    * @experimental It uses the unstable form of MSC3381: a minor version may change it.
-   * @param poll The ID of the poll.
+   * @param poll The poll, or its event ID.
    * @returns The votes for each answer, and which answers have most.
    * @throws {ValueError} If the event is no poll.
    *
@@ -235,8 +245,9 @@ export abstract class RoomMedia extends RoomMessages {
    * });
    * ```
    */
-  async endPoll(poll: EventID): Promise<PollTally> {
-    return await this.within((run) => run.act("end poll", () => endPoll(this.kit.client, this.roomId, poll)));
+  async endPoll(poll: MessageRef): Promise<PollTally> {
+    const id = eventIdOf(poll, "end a poll", this.roomId);
+    return await this.within((run) => run.act("end poll", () => endPoll(this.kit.client, this.roomId, id)));
   }
 }
 

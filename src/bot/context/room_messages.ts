@@ -1,22 +1,29 @@
 /**
  * What a bot says in a room: messages, edits, reactions, and text as it comes.
  *
+ * Over 300 lines because half of it is the documentation of what applications see.
+ *
  * @module
  */
 
-import { relationTo } from "../../../mod.ts";
-import type { EventID, RoomID } from "../../../types.ts";
+import { NotFoundError, relationTo } from "../../../mod.ts";
+import type { ClientEvent, EventID, RoomID } from "../../../types.ts";
 import { checkOptions } from "../../errors/known_names.ts";
 import type { Kit } from "../kit.ts";
+import { eventInClear } from "../polls/polls.ts";
 import type { Run } from "../run/mod.ts";
-import { STREAM, type Streamed, type StreamOptions, streamText } from "./stream.ts";
+import { BotMessage } from "./bot_message.ts";
+import { STREAM, type Streamed, type StreamOptions, type StreamParts, streamText } from "./stream.ts";
 import {
   type BotSendOptions,
   checkNamed,
   checkReason,
   checkText,
   contentOf,
+  eventIdOf,
+  type MessageRef,
   notifiedBy,
+  placeIn,
   type Placing,
   SEND,
   WRITE,
@@ -29,13 +36,15 @@ import {
 
 /** Options of {@linkcode Bot.in}. */
 export interface BotRoomOptions {
-  /** The first event of the thread to speak in. Default: none, the room itself. */
-  readonly thread?: EventID;
+  /** The first message of the thread to speak in, or its event ID. Default: none, the room itself. */
+  readonly thread?: MessageRef;
 }
 
 /** A room, or a thread in it. */
-export interface Place extends BotRoomOptions {
+export interface Place {
   readonly room: RoomID;
+  /** The first event of the thread. */
+  readonly thread?: EventID;
 }
 
 /** @internal What {@linkcode BotRoom} has for messages. */
@@ -57,6 +66,11 @@ export abstract class RoomMessages {
   /** @internal Does something in a run: that of the function in which this is called, or one of its own. */
   protected abstract within<Result>(work: (run: Run) => Promise<Result>): Promise<Result>;
 
+  /** @internal Does in a run what sends a message. */
+  protected async sending(work: (run: Run) => Promise<EventID>): Promise<BotMessage> {
+    return new BotMessage(this, await this.within(work));
+  }
+
   /**
    * Sends text: into the thread, if it is in one.
    *
@@ -65,7 +79,7 @@ export abstract class RoomMessages {
    *
    * @param text The text. A long one is sent in several messages, divided between paragraphs.
    * @param options What it is written in, of what kind it is, whom it notifies, what it replies to.
-   * @returns The ID of the event, or of the first.
+   * @returns The message; the first, if there are several.
    * @throws {MatrixRequestError} If the homeserver refuses.
    *
    * @example
@@ -77,8 +91,9 @@ export abstract class RoomMessages {
    * plugin.command("shout <words...>", (c) => c.send(`**${escapeMarkdown(c.args.words)}**`));
    * ```
    */
-  send(text: string, options: BotSendOptions = {}): Promise<EventID> {
-    return this.sendTo(text, options, { thread: this.thread, replyTo: options?.replyTo }, SEND);
+  send(text: string, options: BotSendOptions = {}): Promise<BotMessage> {
+    const { replyTo } = placeIn({ replyTo: options?.replyTo }, "send", this.roomId);
+    return this.sendTo(text, options, { thread: this.thread, replyTo }, SEND);
   }
 
   /** @internal Sends text; without `mentions`, to the notice of those who are linked, and others. */
@@ -87,8 +102,8 @@ export abstract class RoomMessages {
     options: WriteOptions,
     placing: Placing,
     known: Readonly<Record<string, true>> = WRITE,
-  ): Promise<EventID> {
-    return await this.within((run) => {
+  ): Promise<BotMessage> {
+    return await this.sending((run) => {
       checkNamed(options, known, "send");
       checkText(text, "write a message"); // while the application's line is known
       const plain = writePlain(text, options.format);
@@ -127,7 +142,7 @@ export abstract class RoomMessages {
   /**
    * Edits a message that the bot has sent: replaces its text.
    *
-   * @param eventId The ID of the message.
+   * @param message The message, or its event ID.
    * @param text The new text, no longer than fits into one message.
    * @param options As for {@linkcode BotRoom.send}.
    * @returns The ID of the edit.
@@ -141,13 +156,14 @@ export abstract class RoomMessages {
    * const plugin = new Composer();
    * plugin.command("build", async (c) => {
    *   const message = await c.send("Building …");
-   *   await c.edit(message, "**Built**");
+   *   await c.edit(message, "**Built**"); // or message.edit("**Built**")
    * });
    * ```
    */
-  async edit(eventId: EventID, text: string, options: WriteOptions = {}): Promise<EventID> {
+  async edit(message: MessageRef, text: string, options: WriteOptions = {}): Promise<EventID> {
     return await this.within((run) => {
       checkNamed(options, WRITE, "edit");
+      const eventId = eventIdOf(message, "edit a message", this.roomId);
       return run.act("edit", () => this.#edit(eventId, text, options));
     });
   }
@@ -167,7 +183,7 @@ export abstract class RoomMessages {
   /**
    * Reacts to an event.
    *
-   * @param eventId The ID of the event.
+   * @param message The message, or the ID of any event.
    * @param key The reaction, mostly an emoji.
    * @returns The ID of the reaction.
    * @throws {MatrixRequestError} If the homeserver refuses.
@@ -183,7 +199,8 @@ export abstract class RoomMessages {
    * });
    * ```
    */
-  async reactTo(eventId: EventID, key: string): Promise<EventID> {
+  async reactTo(message: MessageRef, key: string): Promise<EventID> {
+    const eventId = eventIdOf(message, "react", this.roomId);
     return await this.within((run) =>
       run.act("react", () => this.kit.client.react(this.roomId, eventId, key))
     );
@@ -192,7 +209,7 @@ export abstract class RoomMessages {
   /**
    * Redacts an event: removes its content for everybody.
    *
-   * @param eventId The ID of the event.
+   * @param message The message, or the ID of any event.
    * @param reason Why. Default: none.
    * @returns The ID of the redaction.
    * @throws {MatrixRequestError} If the homeserver refuses.
@@ -208,10 +225,98 @@ export abstract class RoomMessages {
    * });
    * ```
    */
-  async redact(eventId: EventID, reason?: string): Promise<EventID> {
+  async redact(message: MessageRef, reason?: string): Promise<EventID> {
     checkReason(reason, "redact");
+    const eventId = eventIdOf(message, "redact", this.roomId);
     return await this.within((run) =>
       run.act("redact", () => this.kit.client.redact(this.roomId, eventId, { reason }))
+    );
+  }
+
+  /**
+   * Pins a message, as clients show it above the room. Of two processes that change the pins at the same
+   * moment, the later one wins.
+   *
+   * @param message The message, or its event ID.
+   * @throws {ValueError} If it is no event ID.
+   * @throws {MatrixRequestError} If the homeserver refuses, as a `ForbiddenError` if the bot's power level
+   *   is too low.
+   *
+   * @example
+   * ```ts
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command("rules <text...>", { powerLevel: 50 }, async (c) => {
+   *   await c.pin(await c.send(c.args.text));
+   * });
+   * ```
+   */
+  async pin(message: MessageRef): Promise<void> {
+    await this.#changePins(eventIdOf(message, "pin a message", this.roomId), "pin");
+  }
+
+  /**
+   * Takes a message out of those that are pinned.
+   *
+   * @param message The message, or its event ID.
+   * @throws {ValueError} If it is no event ID.
+   * @throws {MatrixRequestError} If the homeserver refuses, as a `ForbiddenError` if the bot's power level
+   *   is too low.
+   *
+   * @example
+   * ```ts
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command("unpin", { powerLevel: 50 }, async (c) => { // as a reply to what is pinned
+   *   if (c.replyTo !== undefined) await c.unpin(c.replyTo);
+   * });
+   * ```
+   */
+  async unpin(message: MessageRef): Promise<void> {
+    await this.#changePins(eventIdOf(message, "unpin a message", this.roomId), "unpin");
+  }
+
+  async #changePins(eventId: EventID, action: "pin" | "unpin"): Promise<void> {
+    const { client } = this.kit;
+    await this.within((run) =>
+      run.act(action, async () => {
+        const content = await client.getStateEvent(this.roomId, "m.room.pinned_events").catch((error) => {
+          if (error instanceof NotFoundError) return undefined;
+          throw error;
+        });
+        const before = Array.isArray(content?.pinned) ? content.pinned : [];
+        if (before.includes(eventId) === (action === "pin")) return;
+        const pinned = action === "pin" ? [...before, eventId] : before.filter((each) => each !== eventId);
+        await client.sendStateEvent(this.roomId, "m.room.pinned_events", { pinned });
+      })
+    );
+  }
+
+  /**
+   * Reads an event of the room.
+   *
+   * @param message The message, or the ID of any event.
+   * @returns The event; an encrypted one is decrypted, if the bot has its key.
+   * @throws {MatrixRequestError} If the homeserver refuses, as a `NotFoundError` if there is no such event.
+   *
+   * @example
+   * ```ts
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.reaction("❓", async (c) => {
+   *   const { sender } = await c.getEvent(c.reaction);
+   *   await c.send(`That was said by ${sender}`, { format: "plain" });
+   * });
+   * ```
+   */
+  async getEvent(message: MessageRef): Promise<ClientEvent> {
+    const { client } = this.kit;
+    return await eventInClear(
+      client,
+      await client.getEvent(this.roomId, eventIdOf(message, "read an event", this.roomId)),
     );
   }
 
@@ -227,7 +332,7 @@ export abstract class RoomMessages {
    *
    * @param text The pieces of the text.
    * @param options How often to edit, and as for {@linkcode BotRoom.send}.
-   * @returns The IDs of the messages, and the whole text.
+   * @returns The messages, and the whole text.
    * @throws What the text throws.
    *
    * @example
@@ -242,15 +347,19 @@ export abstract class RoomMessages {
    * ```
    */
   async stream(text: AsyncIterable<string>, options: StreamOptions = {}): Promise<Streamed> {
-    return await this.within((run) => {
+    const { events, text: whole } = await this.within((run) => {
       checkOptions(options, STREAM, "stream");
       const begun = options.inThread === true ? this.answered : undefined;
       const placing = { thread: this.thread ?? begun, replyTo: this.answered };
       const { client } = this.kit;
       const { msgtype = this.kit.msgtype } = options;
-      const parts = { ...options, msgtype, client, room: this.roomId, signal: run.time.signal, placing };
+      const send: StreamParts["send"] = (content, options) =>
+        run.begun.inTurn(() => client.sendMessage(this.roomId, content, options));
+      const { api: { clock } } = client;
+      const parts = { ...options, msgtype, clock, send, signal: run.time.signal, placing };
       return run.step("stream", (at) => streamText(text, { ...parts, name: `stream ${at}` }));
     });
+    return { messages: events.map((id) => new BotMessage(this, id)), text: whole };
   }
 
   /** @internal The event that is answered. */

@@ -4,10 +4,11 @@
  * @module
  */
 
-import { type Client, relationTo } from "../../../mod.ts";
-import type { EventID, RoomID, UserID } from "../../../types.ts";
+import { type Clock, relationTo } from "../../../mod.ts";
+import type { EventID, RoomMessageContent, UserID } from "../../../types.ts";
 import type { OptionNames } from "../../errors/known_names.ts";
 import { isCutOff } from "../run/mod.ts";
+import type { BotMessage } from "./bot_message.ts";
 import { closeMarkdown } from "../text/mod.ts";
 import { contentOf, notifiedBy, type Placing, write, type WriteOptions } from "./writing.ts";
 
@@ -28,15 +29,22 @@ export const STREAM: OptionNames<StreamOptions> = {
 /** What became of an answer that was sent in pieces. */
 export interface Streamed {
   /** The messages, in order; none if no text came. */
-  readonly events: readonly EventID[];
+  readonly messages: readonly BotMessage[];
   /** All of it, up to the latest piece. */
   readonly text: string;
 }
 
+/** The same, as a step of a run comes to it. */
+interface StreamedEvents extends Pick<Streamed, "text"> {
+  readonly events: readonly EventID[];
+}
+
 /** What {@link streamText} works with. */
 export interface StreamParts extends StreamOptions {
-  readonly client: Client;
-  readonly room: RoomID;
+  /** Measures the time between edits. */
+  readonly clock: Clock;
+  /** Sends a message, after what was said before. */
+  readonly send: (content: RoomMessageContent, options: { readonly key: string }) => Promise<EventID>;
   readonly signal: AbortSignal;
   readonly msgtype: "m.notice" | "m.text" | "m.emote";
   readonly placing: Placing;
@@ -53,8 +61,8 @@ interface Shown {
 }
 
 /** Sends text as it comes. */
-export async function streamText(pieces: AsyncIterable<string>, parts: StreamParts): Promise<Streamed> {
-  const { client: { api: { clock } }, signal, interval = 1_000, note = "*(interrupted)*" } = parts;
+export async function streamText(pieces: AsyncIterable<string>, parts: StreamParts): Promise<StreamedEvents> {
+  const { clock, signal, interval = 1_000, note = "*(interrupted)*" } = parts;
   const shown: Shown[] = [];
   const told = new Set<UserID | "room">();
   let text = "";
@@ -106,7 +114,7 @@ async function showAll(
     readonly told: Set<UserID | "room">;
   },
 ): Promise<void> {
-  const { client, room, msgtype, placing, name, told } = parts;
+  const { send, msgtype, placing, name, told } = parts;
   if (text.trim() === "") return;
   const messages = await write(text);
   for (const [index, written] of messages.entries()) {
@@ -119,12 +127,12 @@ async function showAll(
       contentOf(written, { msgtype, mentions, relatesTo });
     if (before === undefined) {
       const content = make(relationTo(index === 0 ? placing : { thread: placing.thread }));
-      const event = await client.sendMessage(room, content, { key: `${name} ${index}` });
+      const event = await send(content, { key: `${name} ${index}` });
       shown[index] = { event, text, isEdited: false };
     } else {
       const content = make({ rel_type: "m.replace", event_id: before.event });
       // An earlier run may have sent the same, and something else after it.
-      await client.sendMessage(room, content, { key: `${name} ${crypto.randomUUID()}` });
+      await send(content, { key: `${name} ${crypto.randomUUID()}` });
       shown[index] = { event: before.event, text, isEdited: true };
     }
   }

@@ -9,10 +9,15 @@ import { platform } from "../../base/platform/mod.ts";
 import type { Kit } from "../kit.ts";
 import { isCutOff, Run, RunTime, sceneOf } from "../run/mod.ts";
 import { type Due, readTimes, type Reminder } from "../timers/timers.ts";
+import { WITH_SESSION } from "./handler_room.ts";
 import { SAY, TimerContext } from "./timer_context.ts";
 
-/** A function that is called at a time. */
-export type ReminderHandler = (context: TimerContext) => unknown;
+/**
+ * A function that is called at a time.
+ *
+ * @typeParam Data What the reminder was set with.
+ */
+export type ReminderHandler<Data = unknown> = (context: TimerContext & { readonly data: Data }) => unknown;
 
 /** Options of {@linkcode Bot.every}. */
 export interface EveryOptions {
@@ -87,7 +92,10 @@ export class TimedFunctions {
     time.what = details;
     run.watch(details, { late: (message, step) => client.log.warn(message, { step, ...details }) });
     try {
-      const called = run.call(async () => await handler(platform.inScope(await make(run))));
+      const called = run.call(async () => {
+        const c = await make(run);
+        await c[WITH_SESSION](async () => await handler(platform.inScope(c)));
+      });
       await patience.until(called, time);
       if ((await called).kind !== "done") {
         throw new ValueError("Cannot ask in a function for a time: there is nobody to answer");

@@ -6,7 +6,7 @@
  * @module
  */
 
-import { type Client, relationTo, type ReplyPlace, ValueError } from "../../../mod.ts";
+import { type Client, isEventId, relationTo, type ReplyPlace, toUserId, ValueError } from "../../../mod.ts";
 import type { EventID, Mentions, RelatesTo, RoomID, RoomMessageContent, UserID } from "../../../types.ts";
 import { inMilliseconds } from "../../base/clock.ts";
 import { checkHinted, type Hints } from "../../errors/hints.ts";
@@ -32,7 +32,7 @@ export interface WriteOptions {
    * who is answered; and the users to whom there are links in Markdown or HTML, but not in quotes
    * or code.
    */
-  mentions?: readonly (UserID | "room")[];
+  mentions?: readonly string[];
   /**
    * Names what is sent, so that it is sent once even if its text differs when the handler runs
    * again after a crash, as a model's answer does.
@@ -46,10 +46,59 @@ export interface WriteOptionsHints extends Hints<typeof WRITE_HINTS> {}
 /** What other libraries call it is refused with the name that it has here. */
 export interface WriteOptions extends WriteOptionsHints {}
 
+/** An event of a room: its ID; or what has that, as a {@linkcode BotMessage}, a context, or `c.reaction`. */
+export type MessageRef = EventID | {
+  /** What the homeserver calls the event. */
+  readonly eventId: EventID;
+  /** The ID of its room: elsewhere it is refused. Default: it is not known, and not checked. */
+  readonly roomId?: string;
+};
+
+/**
+ * Returns the ID of an event.
+ *
+ * @param action What can't be done otherwise, as the error has it.
+ * @param room The room in which that is to be done.
+ * @throws {ValueError} If it has none, or is known to be of another room.
+ */
+export function eventIdOf(message: MessageRef, action: string, room: RoomID): EventID {
+  const isObject = typeof message === "object" && message !== null;
+  const { eventId, roomId = room }: { eventId: unknown; roomId?: string } = isObject
+    ? message
+    : { eventId: message };
+  if (!isEventId(eventId)) {
+    const [given, mend] = message instanceof Promise
+      ? ["a promise", "await what sends it"]
+      : [eventId, "give a message, or its event ID"];
+    throw new ValueError(`Cannot ${action}: ${given} is no event ID; ${mend}`);
+  }
+  if (roomId === room) return eventId;
+  throw new ValueError(`Cannot ${action}: ${eventId} is of another room than ${room}; do it in ${roomId}`);
+}
+
 /** Options of {@linkcode BotRoom.send}. */
 export interface BotSendOptions extends WriteOptions {
-  /** The ID of the event that it replies to. Default: none. */
-  replyTo?: EventID;
+  /** The message that it replies to, or its event ID. Default: none. */
+  replyTo?: MessageRef;
+}
+
+/** Where something is sent within a room. */
+export interface SendPlace {
+  /** The message that it replies to, or its event ID. Default: none. */
+  replyTo?: MessageRef;
+  /**
+   * The first message of the thread that it belongs to, or its event ID. Default: that of the room or
+   * context.
+   */
+  thread?: MessageRef;
+}
+
+/** The place with event IDs; what is not said is not there. */
+export function placeIn({ replyTo, thread }: SendPlace, action: string, room: RoomID): ReplyPlace {
+  return {
+    ...(replyTo === undefined ? {} : { replyTo: eventIdOf(replyTo, action, room) }),
+    ...(thread === undefined ? {} : { thread: eventIdOf(thread, action, room) }),
+  };
 }
 
 export const WRITE: OptionNames<WriteOptions> = {
@@ -103,7 +152,9 @@ export function checkText(text: unknown, action: string): void {
   if (fault !== undefined) throw new ValueError(`Cannot ${action}: the text ${fault}`);
 }
 
-/** Refuses options of text, or of what has a caption, that there are not: `known` are those that there are. */
+/**
+ * Refuses options of text, or of what has a caption, that there are not: `known` are those that there are.
+ */
 export function checkNamed(options: object, known: Readonly<Record<string, true>>, action: string): void {
   checkHinted(options, known, WRITE_HINTS, action);
   checkOptions(options, known, action);
@@ -185,7 +236,7 @@ export function notifiedBy(
   others: readonly UserID[] = [],
 ): readonly (UserID | "room")[] {
   const isFirst = index === 0;
-  if (mentions !== undefined) return isFirst ? mentions : [];
+  if (mentions !== undefined) return isFirst ? notified(mentions) : [];
   return isFirst ? [...others, ...mentioned] : mentioned;
 }
 
@@ -205,6 +256,15 @@ export function contentOf(
   return content;
 }
 
+/**
+ * The users who are to be notified, or `room`.
+ *
+ * @throws {ValueError} If one is no user ID.
+ */
+export function notified(mentions: readonly string[]): readonly (UserID | "room")[] {
+  return mentions.map((each) => each === "room" ? each : toUserId(each));
+}
+
 /** Whom a message notifies, as its content has it. */
 export function mentionsOf(mentions: readonly (UserID | "room")[]): Mentions {
   const all: Mentions = {};
@@ -218,7 +278,7 @@ export function mentionsOf(mentions: readonly (UserID | "room")[]): Mentions {
 export type BotMedia = Uint8Array<ArrayBuffer> | ArrayBuffer | Blob;
 
 /** The text that is shown with an image or a file, and what that answers. */
-export interface CaptionOptions extends Pick<WriteOptions, "format" | "mentions">, ReplyPlace {
+export interface CaptionOptions extends Pick<WriteOptions, "format" | "mentions">, SendPlace {
   /** The text, as much as one message holds. Default: none. */
   caption?: string;
 }
@@ -258,7 +318,7 @@ export interface FileOptions extends MediaOptions {
 }
 
 /** Options of {@linkcode BotRoom.sendSticker}. */
-export interface StickerOptions extends Pick<WriteOptions, "mentions">, ReplyPlace {
+export interface StickerOptions extends Pick<WriteOptions, "mentions">, SendPlace {
   /** What it shows or means, in words. Default: empty. */
   text?: string;
 }
@@ -288,10 +348,10 @@ interface Captioned {
 /** The options with what the client takes for a caption, in a thread unless they name another. */
 export async function captioned<Options extends CaptionOptions>(
   { caption, format, mentions: asked, replyTo, thread, ...options }: Options,
-  near: EventID | undefined,
+  { roomId, thread: near }: { readonly roomId: RoomID; readonly thread: EventID | undefined },
 ): Promise<Omit<Options, keyof CaptionOptions> & Captioned> {
-  const relatesTo = relationTo({ replyTo, thread: thread ?? near });
-  if (caption === undefined) return { ...options, mentions: asked && mentionsOf(asked), relatesTo };
+  const relatesTo = relationTo(placeIn({ replyTo, thread: thread ?? near }, "send a file", roomId));
+  if (caption === undefined) return { ...options, mentions: asked && mentionsOf(notified(asked)), relatesTo };
   const part = await writeOne(caption, format, {
     action: "send a caption",
     mend: "shorten it, and send the rest as text",

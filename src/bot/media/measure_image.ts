@@ -261,13 +261,7 @@ export function barePng(
     if (type === "IDAT") packed.push(Uint8Array.from(bytes.subarray(8, -4)));
     if (NEEDED_CHUNKS.has(type)) parts.push(bytes);
   }
-  const bytes = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const part of parts) {
-    bytes.set(part, at);
-    at += part.length;
-  }
-  return { bytes, packed, bits };
+  return { bytes: concat(parts), packed, bits };
 }
 
 /** Returns the bits of a pixel, by depth and type of colour; 0: there are no such ones. */

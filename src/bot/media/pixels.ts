@@ -1,6 +1,6 @@
 /**
- * The pixels of images: the first frame of a GIF, and how an image is made smaller, and turned. The libraries that
- * there are for GIF do not end for some damaged files.
+ * The pixels of images: the first frame of a GIF, and how an image is made smaller, and turned.
+ * The libraries that there are for GIF do not end for some damaged files.
  *
  * @see {@link https://www.w3.org/Graphics/GIF/spec-gif89a.txt | GIF89a}
  *
@@ -157,7 +157,8 @@ export function decodeGif(data: Uint8Array, w: number, h: number): Pixels {
   const pixels = new Uint8ClampedArray(w * h * 4);
   const rows = frame.isInterlaced
     ? PASSES.flatMap(([from, step]) =>
-      Array.from({ length: Math.ceil((frame.h - from) / step) }, (_, at) => from + at * step) // a negative length gives none
+      // A negative length gives none.
+      Array.from({ length: Math.ceil((frame.h - from) / step) }, (_, at) => from + at * step)
     )
     : Array.from({ length: frame.h }, (_, at) => at);
   const colours = new Uint32Array(256);

@@ -115,7 +115,8 @@ export async function followUpgrade(
         `Cannot follow the upgrade of room ${from}: room ${to} does not say that it replaces it`,
       );
     }
-    if (known !== undefined) await joinLate(client, to, { servers: through, signal }); // it can be read from outside
+    // It can be read from outside.
+    if (known !== undefined) await joinLate(client, to, { servers: through, signal });
     [from, joined] = [to, to];
     content = await client.getStateEvent(to, "m.room.tombstone", { signal }).catch((error) => {
       if (error instanceof NotFoundError) return {};
@@ -185,8 +186,9 @@ const PAGE = 100;
  * encrypted ones; not state, which can't be taken back so. The client needs the power to redact.
  *
  * The client waits and tries again when the server wants less, as its retry policy says. If that
- * does not suffice, or something else fails after events were redacted, the call resolves with what it did, why
- * it ended, and where to go on. Called again after a crash, it finds what is left: what was redacted counts once.
+ * does not suffice, or something else fails after events were redacted, the call resolves with
+ * what it did, why it ended, and where to go on. Called again after a crash, it finds what is
+ * left: what was redacted counts once.
  *
  * @param client The client.
  * @param roomId The room.

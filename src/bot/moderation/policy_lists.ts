@@ -51,8 +51,8 @@ export interface PolicyListsOptions {
   /** Users, servers and rooms that no rule counts for. Default: none. */
   spare?: Iterable<string>;
   /**
-   * How many rules are kept; more are left out. Of rules with `?` or more than one star, no more are kept of a
-   * kind than have 20,000 characters together. Default: 100,000.
+   * How many rules are kept; more are left out. Of rules with `?` or more than one star,
+   * no more are kept of a kind than have 20,000 characters together. Default: 100,000.
    */
   maxRules?: number;
 }

@@ -31,8 +31,8 @@ export interface AccessOptions {
   /** Only in these rooms does it hear. Default: in all. */
   rooms?: readonly RoomID[];
   /**
-   * Who its admins are, for commands with `access: "admins"`. A power level is what the homeserver says it is:
-   * against that, and for commands that reach beyond their room, list user IDs. Default: nobody.
+   * Who its admins are, for commands with `access: "admins"`. A power level is what the homeserver says it
+   * is: against that, and for commands that reach beyond their room, list user IDs. Default: nobody.
    */
   admins?: Admins;
   /**
@@ -45,7 +45,7 @@ export interface AccessOptions {
   encryptedOnly?: boolean;
 }
 
-/** Whose invitations are accepted: `true` those of all who are heard, a list those of its users and patterns. */
+/** Whose invitations are accepted: `true`: of all who are heard; a list: of its users and patterns. */
 export type AutoJoin = boolean | readonly string[] | ((invite: MemberEvent) => boolean | Promise<boolean>);
 
 /** What user IDs can match: one as it is, or with `*` and `?`. */
@@ -186,7 +186,7 @@ const UNTRUSTED = "An encrypted message is not answered unless the device that s
 const PATIENCE = 15_000;
 const CLEAR = "A message in clear is not answered in an encrypted room";
 const HEAR_CLEAR = 'have it sent encrypted; encryption.unencrypted "deliver" hears what is not';
-/** How many senders and reasons are remembered, beyond which they are said again; and how many messages wait. */
+/** How many senders and reasons are remembered, before they are said again; and how many messages wait. */
 const MAX_SAID = 1_000;
 
 /**
@@ -301,7 +301,7 @@ export class RateLimiter {
       { times: [], left: most, at: now, toldAt: -Infinity };
     const mayBeTaken = Math.min(most, left + Math.max(0, now - at) * count / window);
     const time = Math.min(Number.isFinite(sentAt) ? sentAt : now, now);
-    const isTaken = mayBeTaken >= 1 && this.#hasRoom(times, time);
+    const isTaken = mayBeTaken >= 1 && (times.length < count || this.#hasRoom(times, time));
     this.#users.set(user, {
       times: isTaken ? [...times.slice(1 - 2 * count), time] : times, // two rooms side by side
       left: isTaken ? mayBeTaken - 1 : mayBeTaken,

@@ -12,8 +12,6 @@ import {
   type HandlerContext,
   MatrixRequestError,
   type RequestOptions,
-  type SessionChange,
-  type SessionDefinition,
 } from "../../../mod.ts";
 import type { RoomID, UserID } from "../../../types.ts";
 import { type Accepted, isPassing, type Timers } from "../timers/timers.ts";
@@ -42,6 +40,8 @@ export class Invitations {
   readonly #timers: Timers;
   readonly #limiter: InviteLimiter | undefined;
   readonly #joins = new JoinQueue();
+  /** Those of which it is being decided whether to accept them. */
+  readonly #open = new Set<{ readonly room: RoomID; isWithdrawn: boolean }>();
   /** What ends the joins under way. */
   readonly #joining = new Map<RoomID, AbortController>();
 
@@ -71,6 +71,22 @@ export class Invitations {
   }
 
   /**
+   * Waits until it is decided whether to accept an invitation.
+   *
+   * @returns Undefined if it is to be accepted, and was withdrawn in that time.
+   */
+  async decided(room: RoomID, accepts: Promise<boolean>): Promise<boolean | undefined> {
+    const open = { room, isWithdrawn: false };
+    this.#open.add(open);
+    try {
+      const isWanted = await accepts;
+      return isWanted && open.isWithdrawn ? undefined : isWanted;
+    } finally {
+      this.#open.delete(open);
+    }
+  }
+
+  /**
    * Accepts an invitation. If that is not possible yet, it is tried again later.
    *
    * @param turn When it has its turn, in milliseconds since the epoch.
@@ -79,9 +95,11 @@ export class Invitations {
    */
   async accept(event: Invitation, turn: number, context: HandlerContext): Promise<boolean> {
     const at = this.#client.api.clock.now();
-    context.updateSession(...this.inviters.note(event.room_id, { by: event.sender, at }));
-    if (turn > at) this.#later({ event, at }, turn, context);
-    else if (await this.#join({ event, at }, context)) return true;
+    const noted = this.inviters.note(event.room_id, { by: event.sender, at });
+    if (turn > at) {
+      await noted;
+      this.#later({ event, at }, turn, context);
+    } else if (await this.#join({ event, at }, context, { noted })) return true;
     await context.settle();
     this.#timers.wake();
     return false;
@@ -104,27 +122,28 @@ export class Invitations {
     await this.#joins.run(inviter, () => joinLate(this.#client, room, { signal }));
   }
 
-  /** The bot is not invited any more. */
-  withdrawn(room: RoomID): void {
+  /** The bot is not in a room any more, nor invited into it; an invitation that comes after that counts. */
+  async left(room: RoomID): Promise<void> {
+    for (const open of this.#open) open.isWithdrawn ||= open.room === room;
     this.#joining.get(room)?.abort();
+    await this.inviters.forget(room);
   }
 
   async #join(
     { event, at }: Accepted,
     context: HandlerContext,
-    options: { readonly maxRetries?: number } = {},
+    { noted, ...options }: { readonly noted?: Promise<void>; readonly maxRetries?: number } = {},
   ): Promise<boolean> {
     const client = this.#client;
     const { room_id: room, sender } = event;
     const ending = new AbortController();
-    this.withdrawn(room); // what an older one has begun
+    this.#joining.get(room)?.abort(); // what an older one has begun
     this.#joining.set(room, ending);
     try {
+      await noted; // what withdraws the invitation in that time ends its join, too
       await this.#joins.run(sender, () => client.joinRoom(room, { ...options, signal: ending.signal }));
       return true;
     } catch (error) {
-      const isLatest = this.#joining.get(room) === ending;
-      if (isLatest && ending.signal.aborted) context.updateSession(...this.inviters.forget(room));
       if (ending.signal.aborted) return false;
       const now = client.api.clock.now();
       const wait = nextJoin(error, now - at);
@@ -158,14 +177,10 @@ const INVITERS = defineSession<{ inviter: Inviter | undefined }>({
   initial: () => ({ inviter: undefined }),
 });
 
-/** A change of a session, as `updateSession()` takes it. */
-type Update = [
-  SessionDefinition<{ inviter: Inviter | undefined }>,
-  RoomID,
-  SessionChange<{ inviter: Inviter | undefined }>,
-];
-
-/** Remembers who has invited. */
+/**
+ * Remembers who has invited. Each change has a commit of its own, which is begun at once: what handlers
+ * change is committed when they end, and that of a leaving may end after that of the next invitation.
+ */
 class Inviters {
   readonly #client: Client;
 
@@ -180,13 +195,13 @@ class Inviters {
   }
 
   /** Notes who has invited. */
-  note(room: RoomID, inviter: Inviter): Update {
-    return [INVITERS, room, () => ({ inviter })];
+  async note(room: RoomID, inviter: Inviter): Promise<void> {
+    await this.#client.sessions.update(INVITERS, room, () => ({ inviter }));
   }
 
   /** Forgets who has invited into a room that the bot has left. */
-  forget(room: RoomID): Update {
-    return [INVITERS, room, () => null];
+  async forget(room: RoomID): Promise<void> {
+    await this.#client.sessions.end(INVITERS, room);
   }
 }
 

@@ -43,8 +43,8 @@ export async function sendPoll(
 /**
  * Counts the votes of a poll, as far as the server gives them and they can be decrypted. They are read page
  * by page, the newest first, and one of each user is kept. In an encrypted room nothing counts that came in
- * clear: the server, or who has a user's token, may have written it. Nor does what only a key of the backup or
- * of an inviter opens, who could have written it in another's name; the poll itself may be read so.
+ * clear: the server, or who has a user's token, may have written it. Nor does what only a key of the backup
+ * or of an inviter opens, who could have written it in another's name; the poll itself may be read so.
  *
  * @throws {ValueError} If it is no poll, or came in clear into an encrypted room.
  */
@@ -59,14 +59,14 @@ export async function countPoll(client: Client, room: RoomID, poll: EventID): Pr
   const edits: ClientEvent[] = [];
   for await (const event of client.iterateRelations(room, poll, { relType: "m.replace", limit: PAGE })) {
     if (event.sender !== start.sender || event.type !== start.type) continue; // what is encrypted stays so
-    edits.push(await inClear(client, event, "by its sender"));
+    edits.push(await eventInClear(client, event, "by its sender"));
     if (edits.length === MAX_EDITS) break;
   }
-  const count = countOf(editedPoll(await inClear(client, start), edits));
+  const count = countOf(editedPoll(await eventInClear(client, start), edits));
   do {
     for await (const event of client.iterateRelations(room, poll, { relType: "m.reference", limit: PAGE })) {
       if (isEncrypted && event.type !== ENCRYPTED) continue;
-      const clear = await inClear(client, event, "by its sender");
+      const clear = await eventInClear(client, event, "by its sender");
       const isEnd = pollEventOf(clear.type) === "end";
       count.add(clear, isEnd && await client.stateStore.hasPowerLevel(room, clear.sender, "redact"));
     }
@@ -78,7 +78,11 @@ export async function countPoll(client: Client, room: RoomID, poll: EventID): Pr
  * An event in plain text; as it is if it can't be decrypted, or not by a key that shows who has sent it where
  * that is asked for, so that it counts for nothing.
  */
-async function inClear(client: Client, event: ClientEvent, shown?: "by its sender"): Promise<ClientEvent> {
+export async function eventInClear(
+  client: Client,
+  event: ClientEvent,
+  shown?: "by its sender",
+): Promise<ClientEvent> {
   if (event.type !== ENCRYPTED || client.crypto === undefined) return event;
   const source = SyncStream.JOINED_ROOM | SyncStream.TIMELINE;
   const decrypted = await client.crypto.decrypt({ ...event, source, state_key: undefined });

@@ -19,7 +19,9 @@ import { queriesOf } from "./queries.ts";
 import type { KeptEvent, Scene } from "./run_record.ts";
 import type { EventPlace } from "./waits.ts";
 
-export { type BotSession, BotSessions, Locks, Once, sessionKeyFor } from "./bot_sessions.ts";
+export { type BotSession, BotSessions, foundSessionKey, sessionKeyFor } from "./bot_sessions.ts";
+export { Locks } from "./locks.ts";
+export { Once } from "./once.ts";
 export {
   type Answer,
   checkReplayed,
@@ -34,8 +36,10 @@ export {
   type Step,
   type Wait,
 } from "./run_record.ts";
-export { currentRun, Run } from "./run.ts";
-export { Begun, Patience, RunTime } from "./patience.ts";
+export { BotStore, type BotStoreEntry, type BotStoreKey } from "./bot_store.ts";
+export { OwnRuns } from "./own_runs.ts";
+export { Run } from "./run.ts";
+export { Patience, RunTime } from "./patience.ts";
 export {
   type AnyMessage,
   type AnyPollEvent,
@@ -85,7 +89,9 @@ export function updateOf<E extends MatrixEvent>(
     sender: UserID;
     content: object;
   };
-  const read = type === "m.room.message" ? readText(plainOf(content)) : undefined;
+  // Its formatted text takes longer to read.
+  const plain = "formatted_body" in content ? { ...content, formatted_body: undefined } : content;
+  const read = type === "m.room.message" ? readText(plain) : undefined;
   const edits = read === undefined ? relationIn(content, "m.replace") : read.edits;
   const thread = read === undefined ? threadOf(content) : read.threadRoot;
   return { type, event, encryption, queries: queriesOf(type, event), room, sender, thread, edits, read };
@@ -102,11 +108,6 @@ function relationIn(content: object, type: "m.thread" | "m.replace"): EventID | 
   return memberOf(relation, "rel_type") === type && target?.startsWith("$") ? target as EventID : undefined;
 }
 
-/** A content without its formatted text, which takes longer to read. */
-function plainOf(content: object): object {
-  return "formatted_body" in content ? { ...content, formatted_body: undefined } : content;
-}
-
 /** The update of an event that was kept, with copies of what functions may change. */
 export function keptUpdate({ type, event: kept, encryption, thread, scene }: KeptEvent): Update {
   const update = updateOf(type, structuredClone(kept), encryption as EncryptionInfo | undefined);
@@ -120,11 +121,6 @@ export function keptOf({ type, event, encryption, edits, thread, scene }: Update
   return edits === undefined || thread === undefined ? kept : { ...kept, thread };
 }
 
-/** Returns the time at which an event was sent, as its server says. */
-export function sentAt(event: MatrixEvent): number | undefined {
-  return "origin_server_ts" in event ? Number(event.origin_server_ts) : undefined;
-}
-
 export function placeOf({ room, sender, thread, event, type }: Update): EventPlace {
   const relation = (event.content as { "m.relates_to"?: { event_id?: unknown } })["m.relates_to"];
   const reactionTo = type === "m.reaction" ? String(relation?.event_id) : undefined;
@@ -132,8 +128,8 @@ export function placeOf({ room, sender, thread, event, type }: Update): EventPla
 }
 
 /**
- * The event that an edit changes, if that is its own sender's. Servers hand on edits of others, too; the server is
- * asked for the original, whose sender and thread are in clear in encrypted rooms as well.
+ * The event that an edit changes, if that is its own sender's. Servers hand on edits of others, too;
+ * the server is asked for the original, whose sender and thread are in clear in encrypted rooms as well.
  *
  * @returns Undefined also if the server does not show the original.
  */
@@ -178,17 +174,19 @@ export async function sceneOf(client: Client, room: RoomID, sender?: UserID): Pr
     stateStore.getState(room, "m.room.name"),
     stateStore.getState(room, "m.room.topic"),
     stateStore.isEncrypted(room),
-    sender && stateStore.getMember(room, sender),
+    sender && stateStore.getState(room, "m.room.member", sender),
   ]);
   return {
     name: shownText(memberOf(name?.content, "name")),
     topic: shownText(memberOf(topic?.content, "topic")),
     isEncrypted: encrypted === true,
-    displayName: shownText(memberOf(member, "displayname")),
+    displayName: shownText(memberOf(member?.content, "displayname")),
   };
 }
 
-/** An update as functions get it: with what its room and its sender are called, as it was kept or else is now. */
+/**
+ * An update as functions get it: with what its room and its sender are called, as it was kept or else is now.
+ */
 export async function withScene(client: Client, update: Update): Promise<Update> {
   if (update.scene !== undefined) return update;
   const scene = await sceneOf(client, update.room, update.sender);
@@ -196,7 +194,9 @@ export async function withScene(client: Client, update: Update): Promise<Update>
   return { ...update, scene: { ...scene, displayName } };
 }
 
-/** What a user was called who has left: the event of that has no name any more, but says what was before it. */
+/**
+ * What a user was called who has left: the event of that has no name any more, but says what was before it.
+ */
 function nameBefore({ event, sender }: Update): string | undefined {
   if (memberOf(event, "state_key") !== sender) return undefined;
   return shownText(memberOf(memberOf(memberOf(event, "unsigned"), "prev_content"), "displayname"));

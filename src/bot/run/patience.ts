@@ -1,11 +1,13 @@
 /**
- * What a run has begun and not ended, whether its functions await it or not, and what gives up that takes too long.
+ * What a run has begun and not ended, whether its functions await it or not,
+ * and what gives up that takes too long.
  *
  * @module
  */
 
 import { type Clock, ValueError } from "../../../mod.ts";
-import { inMilliseconds, written } from "../../base/clock.ts";
+import { alarm, inMilliseconds, written } from "../../base/clock.ts";
+import { Turns } from "../../base/runs.ts";
 
 /** Something that is under way. */
 interface UnderWay {
@@ -13,15 +15,12 @@ interface UnderWay {
   readonly from: number;
   readonly time: RunTime;
   readonly reject: (error: Error) => void;
-  readonly over: () => void;
 }
 
 const LIMIT = 600_000;
 /** After how many milliseconds somebody looks why there is no answer yet. */
 const SLOW = 30_000;
 const NOTHING = (): void => {};
-/** Why a watch ends. An abort without a reason makes one, with a stack. */
-const OVER = "nothing is under way";
 
 /** Waits for work, but not for ever. One timer is enough for all of it, since all has the same time. */
 export class Patience {
@@ -32,8 +31,8 @@ export class Patience {
   readonly #underWay = new Set<UnderWay>();
   /** Those that have not taken long, in the same order. */
   readonly #quick = new Set<UnderWay>();
-  /** Ends the watch over what is under way; undefined: nothing is. */
-  #watch: AbortController | undefined;
+  /** Ends the wait for what has to end first; undefined: nothing is under way. */
+  #endAlarm: (() => void) | undefined;
 
   /**
    * @param clock Measures the time.
@@ -58,15 +57,14 @@ export class Patience {
    *
    * @param work The work; in vain, it may go on.
    * @param time Its time, which ends with the patience.
-   * @param over Called when the wait is over. Default: nothing is.
    * @throws {ValueError} If it takes too long.
    */
-  until(work: Promise<unknown>, time: RunTime, over: () => void = NOTHING): Promise<void> {
+  until(work: Promise<unknown>, time: RunTime): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const mine: UnderWay = { from: this.#clock.now(), time, reject, over };
+    const mine: UnderWay = { from: this.#clock.now(), time, reject };
     this.#underWay.add(mine);
     if (this.#limit > SLOW) this.#quick.add(mine);
-    if (this.#watch === undefined) void this.#giveUpLate(this.#watch = new AbortController());
+    if (this.#endAlarm === undefined) this.#watch();
     work.then(() => {
       this.#over(mine);
       resolve();
@@ -80,40 +78,27 @@ export class Patience {
   #over(work: UnderWay): void {
     if (!this.#underWay.delete(work)) return; // it was given up
     this.#quick.delete(work);
-    work.over();
-    if (this.#underWay.size === 0) this.#rest();
+    if (this.#underWay.size > 0) return;
+    this.#endAlarm?.(); // a bot's author looks for leaks in tests
+    this.#endAlarm = undefined;
   }
 
-  /** Leaves no timer behind: a bot's author looks for leaks in tests. */
-  #rest(): void {
-    this.#watch?.abort(OVER);
-    this.#watch = undefined;
-  }
-
-  /** Tells of what takes long, and gives up what takes too long, until nothing is under way. */
-  async #giveUpLate({ signal }: AbortController): Promise<void> {
-    while (!signal.aborted) {
-      const [first] = this.#underWay;
-      if (first === undefined) return this.#rest();
-      const [quick] = this.#quick;
-      const now = this.#clock.now();
-      const left = first.from + this.#limit - now;
-      const leftToSlow = quick === undefined ? Infinity : quick.from + SLOW - now;
-      if (quick !== undefined && leftToSlow <= 0) {
-        this.#quick.delete(quick);
-        this.#slow(quick.time);
-      } else if (left > 0) {
-        const isCut = await this.#clock.delay(Math.min(left, leftToSlow), { signal }).then(
-          () => false,
-          () => true,
-        );
-        if (isCut) return signal.aborted ? undefined : this.#rest(); // the clock has ended
-      } else {
-        this.#underWay.delete(first);
-        this.#giveUp(first);
-        first.over();
-      }
+  /** Tells of what takes long, gives up what takes too long, and looks again at the time of the next. */
+  #watch(): void {
+    const now = this.#clock.now();
+    for (const quick of this.#quick) {
+      if (quick.from + SLOW > now) break;
+      this.#quick.delete(quick);
+      this.#slow(quick.time);
     }
+    for (const first of this.#underWay) {
+      if (first.from + this.#limit > now) break;
+      this.#underWay.delete(first);
+      this.#giveUp(first);
+    }
+    const [[first], [quick]] = [this.#underWay, this.#quick];
+    const next = Math.min((first?.from ?? Infinity) + this.#limit, (quick?.from ?? Infinity) + SLOW);
+    this.#endAlarm = next === Infinity ? undefined : alarm(this.#clock, next - now, () => this.#watch());
   }
 
   #giveUp({ time, reject }: UnderWay): void {
@@ -193,12 +178,11 @@ export class Begun {
   #pending = 0;
   /** Resolves when nothing is pending; undefined: nobody waits for that. */
   #idle: PromiseWithResolvers<void> | undefined;
-  /** Resolves when what was done in turn last has ended; undefined: it has. */
-  #last: Promise<void> | undefined;
+  readonly #turns = new Turns();
 
   /** Whether nothing is under way. */
   get isIdle(): boolean {
-    return this.#pending === 0;
+    return this.#pending === 0 && this.#turns.isIdle;
   }
 
   /** Does work, and counts it until it has ended. */
@@ -216,21 +200,16 @@ export class Begun {
 
   /** The same when what was to be done in turn before has ended. */
   inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
-    const before = this.#last;
-    const done = this.during(before === undefined ? work : () => before.then(work));
-    const over = (): void => {
-      if (this.#last === last) this.#last = undefined;
-    };
-    const last: Promise<void> = this.#last = done.then(over, over);
-    return done;
+    return this.#turns.take(work);
   }
 
   /** Waits until nothing is under way, and nothing begins in consequence. */
   async settled(): Promise<void> {
     do {
       if (this.#pending > 0) await (this.#idle ??= Promise.withResolvers()).promise;
+      await this.#turns.settled();
       for (let turn = 0; turn < TURNS; turn++) await Promise.resolve();
-    } while (this.#pending > 0);
+    } while (!this.isIdle);
   }
 }
 

@@ -1,5 +1,6 @@
 /**
- * Filter queries: short names for what a bot listens to, which type the event; and what other libraries call them.
+ * Filter queries: short names for what a bot listens to, which type the event;
+ * and what other libraries call them.
  *
  * Over 300 lines because two thirds of it are tables.
  *
@@ -300,7 +301,7 @@ function queriesOfKind(kind: string): ReadonlySet<string> {
   return new Set(["m.room.message", ...(kind === "notice" ? [] : ["message"]), `message:${kind}`]);
 }
 
-const VERIFICATION = "bot.client.crypto.verificationRequests";
+const VERIFICATION = 'bot.client.on("VERIFICATION_REQUEST", …)';
 const UNDECRYPTABLE = 'bot.client.on("UNDECRYPTABLE", …)';
 const COMMAND = 'bot.command("name", …)';
 
@@ -356,8 +357,14 @@ export const OTHER_QUERIES = {
   "m.video": "message:video",
   verification: VERIFICATION,
   "verification:request": VERIFICATION,
+  "verification.request": VERIFICATION,
+  "crypto.verification.request": VERIFICATION,
+  VERIFICATION_REQUEST: VERIFICATION,
+  UNDECRYPTABLE,
   undecryptable: UNDECRYPTABLE,
   failed_decryption: UNDECRYPTABLE,
+  "room.failed_decryption": UNDECRYPTABLE,
+  "decryption.failed": UNDECRYPTABLE,
   command: COMMAND,
   "message:command": COMMAND,
   interactionCreate: COMMAND,

@@ -85,6 +85,8 @@ export class Run {
   conversation: { readonly start: KeptEvent; readonly owner: UserID; readonly command: string } | undefined;
   /** Whether only what is encrypted answers what it asks. */
   encryptedOnly = false;
+  /** How many answers it has got: what was taken before the latest of them is anybody's since. */
+  answers = 0;
   /** Rooms that the bot has left, or was thrown out of, while this ran; undefined: none. */
   left: Set<string> | undefined;
   /** What was begun, awaited or not: it ends with that. */
@@ -131,6 +133,12 @@ export class Run {
     this.context.describe(details, failUnawaited);
   }
 
+  /** Whether this is called by another run, or by something else than its functions when it has ended. */
+  get isLeft(): boolean {
+    const inside = places.getStore()?.inside;
+    return inside !== this.#inside && (this.end !== undefined || inside?.run !== undefined);
+  }
+
   /** Whether what comes next was done by an earlier run. */
   get isReplaying(): boolean {
     return this.#at < this.#kept;
@@ -150,10 +158,11 @@ export class Run {
 
   /**
    * Does something once, as a step in which no function of the application's is called, after those that were
-   * called before: without `await`, too, messages come in the order in which they are said.
+   * called before: without `await`, too, messages come in the order in which they are said. So do those that
+   * are parts of another step.
    */
   act<Result>(kind: string, work: (at: string) => Promise<Result>): Promise<Result> {
-    return this.#step(kind, work, { hasParts: false });
+    return this.#step(kind, (at) => this.begun.inTurn(() => work(at)), { hasParts: false });
   }
 
   async #step<Result>(
@@ -177,7 +186,7 @@ export class Run {
     try {
       const value = hasParts
         ? await this.begun.during(() => places.run({ inside: this.#inside, at: name, parts: 0 }, work, name))
-        : await this.begun.inTurn(() => work(name));
+        : await work(name);
       step.value = value;
       return value;
     } catch (error) {
@@ -193,7 +202,10 @@ export class Run {
     return await (this.end === "done" ? work("late") : forever());
   }
 
-  /** @throws {ConversationError} If the run has ended; those that were left behind by a wait go on to do nothing. */
+  /**
+   * @throws {ConversationError} If the run has ended;
+   *   those that were left behind by a wait go on to do nothing.
+   */
   checkGoesOn(action: string): void {
     if (this.end !== "done") return;
     this.#sayLate(action);
@@ -243,6 +255,7 @@ export class Run {
     if (this.end !== undefined) return await forever();
     this.checkMayAsk();
     const at = this.#at++;
+    this.answers++; // nothing is taken while it waits
     if (at < this.#kept) return replayed(this.steps[at], "wait", at) as KeptEvent;
     const { kept } = this.#answer?.at === at ? this.#answer : {};
     if (kept !== undefined) {

@@ -136,7 +136,10 @@ export interface KeptEvent {
   readonly event: MatrixEvent;
   /** What `encryptionOf()` said of it. */
   readonly encryption: unknown;
-  /** Of an edit in a thread: the first event of that, which the edit does not name. Default: what the event says. */
+  /**
+   * Of an edit in a thread: the first event of that, which the edit does not name.
+   * Default: what the event says.
+   */
   readonly thread?: EventID;
   /** What a function that gets it reads of the room, before it changes that. Default: not read yet. */
   readonly scene?: Scene;

@@ -80,8 +80,8 @@ export class Waits {
   }
 
   /**
-   * What a room waits for, the latest first, once none of it is being put any more, nor over since the bot has
-   * left the room.
+   * What a room waits for, the latest first, once none of it is being put any more,
+   * nor over since the bot has left the room.
    *
    * @param concerns Which of it.
    * @param deliveryId The delivery that asks: it does not wait for itself.
@@ -133,13 +133,13 @@ export class Waits {
   }
 
   /** Has a handler know from its event on that the bot has left a room: it may wait before it begins. */
-  async during(run: Run, work: () => Promise<void>): Promise<void> {
+  hear(run: Run): void {
     this.#heard.add(run);
-    try {
-      await work();
-    } finally {
-      this.#heard.delete(run);
-    }
+  }
+
+  /** Notes that a handler has ended whose event has come. */
+  forget(run: Run): void {
+    this.#heard.delete(run);
   }
 
   /** Notes that a handler has something in hand, which is no answer to a question that is put from now on. */
@@ -160,8 +160,8 @@ export class Waits {
   }
 
   /**
-   * Has the handlers that run, or are about to, know that the bot is not in a room any more. What comes later is no
-   * answer to what the room waits for.
+   * Has the handlers that run, or are about to, know that the bot is not in a room any more.
+   * What comes later is no answer to what the room waits for.
    *
    * @param end Has that recorded as over.
    */
@@ -172,7 +172,8 @@ export class Waits {
   ): Promise<void> {
     for (const run of this.#running.union(this.#heard)) (run.left ??= new Set()).add(room);
     const ended = this.#of(room, () => true, deliveryId).then(end);
-    const over = Promise.all([this.#leaving.get(room), ended]).then(() => {}, () => {}); // the handler says why
+    // The handler says why.
+    const over = Promise.all([this.#leaving.get(room), ended]).then(() => {}, () => {});
     this.#leaving.set(room, over);
     try {
       await ended;
@@ -208,7 +209,9 @@ export class Waits {
     for (const room of this.#asking.get(run)?.keys() ?? []) await this.#forget(room, run.id);
   }
 
-  /** The deliveries in hand that would be taken for answers to a question of a run; undefined: there are none. */
+  /**
+   * The deliveries in hand that would be taken for answers to a question of a run; undefined: there are none.
+   */
   #inHandBefore(run: Run, { room, from }: Omit<Wait, "at">): readonly string[] | undefined {
     const isOf = (queue = ""): boolean =>
       from === undefined ? queue.startsWith(`${room} `) : queue === queueOf(room, from);

@@ -175,9 +175,9 @@ const BLOCK = /^<\/(?:p|li|ul|ol|h[1-6]|blockquote|pre|div|table|thead|tbody|tr|
 const LINE = /^(?:\n|<br>)$/;
 
 /**
- * Splits HTML where it may be split best: between blocks, else between lines, else between words, and within a
- * word only if there is no other way. Elements that are open at the end of a piece are closed, and opened again
- * in the next; lists go on with their numbers. The time is linear in the length of the HTML.
+ * Splits HTML where it may be split best: between blocks, else between lines, else between words, and within
+ * a word only if there is no other way. Elements that are open at the end of a piece are closed, and opened
+ * again in the next; lists go on with their numbers. The time is linear in the length of the HTML.
  *
  * @param html HTML as {@link cleanHtml} writes it.
  * @param limit How many bytes of UTF-8 a piece may have, at least 256.

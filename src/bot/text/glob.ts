@@ -72,7 +72,10 @@ const MAX_NAME = 255;
 /** Of patterns that are compared one by one: all of them together take some ten milliseconds. */
 const MAX_COMPARED = 20_000;
 
-/** Values by patterns. Those with one star at most are looked up, and others compared: there is a limit to these. */
+/**
+ * Values by patterns. Those with one star at most are looked up, and others compared:
+ * there is a limit to these.
+ */
 export class GlobIndex<Value> {
   readonly #literals = new Map<string, Set<Value>>();
   /** Those with one star, by what stands before it, and by what stands behind it. */

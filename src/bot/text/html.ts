@@ -1,6 +1,6 @@
 /**
- * Reads HTML from anybody, and writes it anew from the tags and attributes that the specification lists; or writes
- * it as plain text.
+ * Reads HTML from anybody, and writes it anew from the tags and attributes that the specification lists;
+ * or writes it as plain text.
  *
  * Nothing of the input reaches the output as it stands: a tokenizer takes it apart, and what is
  * written are tags out of a list, attributes that were checked, and escaped text. So no trick of

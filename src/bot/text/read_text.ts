@@ -145,7 +145,10 @@ export interface Reaction {
   readonly eventId: EventID;
 }
 
-/** The image, video, audio or other file of a message, as {@linkcode Context.media} has it: what its sender says. */
+/**
+ * The image, video, audio or other file of a message,
+ * as {@linkcode Context.media} has it: what its sender says.
+ */
 export interface MessageMedia {
   /** The name of the file; the text of the message if it has no name of its own. */
   readonly filename: string;

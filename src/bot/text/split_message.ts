@@ -124,7 +124,8 @@ function findCut(
       if (table !== undefined) inHead = 2;
     }
     if (at > start && line !== undefined) {
-      // A block of code, or a table, is not begun at the end of a piece, if it does not fit in there with a line.
+      // A block of code, or a table, is not begun at the end of a piece,
+      // if it does not fit in there with a line.
       const opens = fence === undefined && found !== undefined;
       const first = opens ? nextEnd : inHead === 2 ? lineEnd(text, nextEnd + 1) : at;
       if (fitting(text, at, first, room - used - (opens ? 40 : 0)).at < first) return paragraph ?? line;

@@ -1,6 +1,7 @@
 /**
- * A timer as it is stored, with its key, which begins with the time, so that the next one comes first; and the work
- * of timers: what is under way, and what has to be done again. The times of schedules are read here, too.
+ * A timer as it is stored, with its key, which begins with the time, so that the next one
+ * comes first; and the work of timers: what is under way, and what has to be done again. The
+ * times of schedules are read here, too.
  *
  * @module
  */
@@ -232,7 +233,8 @@ export async function within(clock: Clock, ms: number, work: Promise<unknown>): 
 const SHORTEST = 1_000;
 
 /**
- * Reads when something is done: the multiples of a duration, as they are the same in each process; or as cron has it.
+ * Reads when something is done: the multiples of a duration,
+ * as they are the same in each process; or as cron has it.
  *
  * @param pattern A duration, as text or in milliseconds; or five fields of cron, or six with seconds first:
  *   minute, hour, day, month, weekday.

@@ -6,7 +6,7 @@
 
 import { type Client, isRoomAlias, isRoomId, isUserId, NotFoundError } from "../../../mod.ts";
 import type { DirectContent, RoomID, UserID } from "../../../types.ts";
-import { type Input, shown, STATUS, type Terminal, TypedLines, UsageError } from "../io/mod.ts";
+import { CliError, type Input, shown, STATUS, type Terminal, TypedLines, UsageError } from "../io/mod.ts";
 import { followed, openEncrypted, readSettings } from "../project/mod.ts";
 import { roomOf, stateOf } from "./rooms.ts";
 
@@ -22,7 +22,7 @@ export async function run({ args: [given = ""], terminal }: Input): Promise<numb
   const { client } = account;
   using typed = new TypedLines(terminal);
   const talk = async () => {
-    const roomId = isUserId(given) ? await directRoom(client, given) : await roomOf(client, given);
+    const roomId = isUserId(given) ? await directRoom(client, given) : await joinedRoom(client, given);
     client.on("m.room.message", ({ room_id, sender, content }) => {
       if (room_id === roomId && sender !== client.mxid) typed.print(`${sender}  ${indented(content.body)}`);
     });
@@ -31,12 +31,24 @@ export async function run({ args: [given = ""], terminal }: Input): Promise<numb
     });
     await followed(client);
     if (isUserId(given)) await joined(client, { roomId, user: given }, terminal);
-    if (terminal.isInteractive) terminal.note("Type a message, and press Enter. Ctrl-C ends it.");
+    if (terminal.isInteractive) {
+      const kind = await client.isRoomEncrypted(roomId) ? "encrypted" : "not encrypted";
+      terminal.note(`The room ${roomId} is ${kind}. Type a message, and press Enter. Ctrl-C ends it.`);
+    }
     for await (const line of typed.lines()) if (line.trim() !== "") await client.sendText(roomId, line);
   };
   const end = await Promise.race([typed.interrupted, talk(), client.done]);
   await client.crypto?.idle();
   return end === "interrupted" ? STATUS.CANCELLED : STATUS.DONE;
+}
+
+/** The room that is meant, which the user has to be in. */
+async function joinedRoom(client: Client, given: string): Promise<RoomID> {
+  const roomId = await roomOf(client, given);
+  if ((await client.getJoinedRooms()).includes(roomId)) return roomId;
+  throw new CliError(
+    `Cannot chat in ${given}: ${client.mxid} is not in it; join it: greenroom join ${given}`,
+  );
 }
 
 /** The encrypted direct chat with a user, which is made if there is none. */
@@ -76,6 +88,6 @@ async function joined(
     if (room_id === roomId && sender === user) comes.resolve();
   });
   if (user in await client.getJoinedMembers(roomId)) return;
-  terminal.note(`Waiting until ${user} joins. Ctrl-C ends it.`);
+  terminal.note(`Waiting until ${user} joins. Is the user ID right, and does the bot run? Ctrl-C ends it.`);
   await Promise.race([comes.promise, client.done]);
 }

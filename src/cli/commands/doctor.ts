@@ -10,6 +10,7 @@ import type { CryptoFinding, CryptoFindingCode, UserID } from "../../../types.ts
 import { warningOfOthers } from "../../store/files/files.ts";
 import { type Input, isStoreInUse, messageOf, statOf, STATUS } from "../io/mod.ts";
 import {
+  checkNamesOf,
   ENV_FILE,
   openEncrypted,
   openPlain,
@@ -19,15 +20,22 @@ import {
 } from "../project/mod.ts";
 
 /** What was found of one thing. */
-interface Finding extends Pick<CryptoFinding, "level" | "message" | "mend"> {
+export interface Finding extends Pick<CryptoFinding, "level" | "message" | "mend"> {
   readonly code: string;
 }
 
 /** Looks at everything, in the order in which one thing needs the other. */
-export async function run({ flags, terminal }: Input): Promise<number> {
+export async function run(input: Input): Promise<number> {
+  return await report(examine(await readSettings()), input);
+}
+
+/** Prints what was found; returns the status of the process. */
+export async function report(
+  findings: AsyncIterable<Finding>,
+  { flags, terminal }: Input,
+): Promise<number> {
   let worst: number = STATUS.DONE;
-  const settings = await readSettings();
-  for await (const { level, code, message, mend } of examine(settings)) {
+  for await (const { level, code, message, mend } of findings) {
     if (level === "error") worst = STATUS.FINDINGS;
     if (flags.has("json")) {
       terminal.print(JSON.stringify({ level, code, message, mend }));
@@ -70,6 +78,11 @@ async function* settingsFindings(settings: Settings): AsyncGenerator<Finding> {
       mend: `chmod 600 ${ENV_FILE}`,
     };
   } else yield { level: "ok", code: "env-file", message: `Only you can read ${ENV_FILE}` };
+  try {
+    checkNamesOf(settings);
+  } catch (error) {
+    yield { level: "error", code: "variable-unknown", message: messageOf(error) };
+  }
   const { MATRIX_STORE_KEY_FILE: keyFile } = settings;
   if (keyFile !== undefined && warningOfOthers([keyFile]) !== undefined) {
     yield {
@@ -188,7 +201,7 @@ async function* cryptoFindings(settings: Settings): AsyncGenerator<Finding> {
 }
 
 /** What an error says; that the bot runs is none. */
-function failed(code: string, error: unknown): Finding {
+export function failed(code: string, error: unknown): Finding {
   return isStoreInUse(error)
     ? {
       level: "warning",

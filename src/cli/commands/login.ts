@@ -1,8 +1,8 @@
 /**
  * `greenroom login`: a login of the bot's own, its store, its signed device, and `.env`.
  *
- * `.env` is written last: what is cut off before that is as if it had not begun, but for a recovery key, which is
- * kept before anything is published that needs it.
+ * `.env` is written last: what is cut off before that is as if it had not begun, but for a recovery key,
+ * which is kept before anything is published that needs it.
  *
  * @module
  */
@@ -90,7 +90,9 @@ function missingServer(): never {
   throw new UsageError("Cannot log in: the homeserver is missing; give --user, or --homeserver");
 }
 
-/** Makes the store, logs in, has the device signed, and writes all down; what comes to nothing leaves nothing. */
+/**
+ * Makes the store, logs in, has the device signed, and writes all down; what comes to nothing leaves nothing.
+ */
 async function setUp(
   logIn: (store: Store, signal: AbortSignal) => Promise<Login>,
   settings: Settings,
@@ -175,7 +177,8 @@ async function untilInterrupted(
 ): Promise<void> {
   const abort = new AbortController();
   const interrupt = () => {
-    if (abort.signal.aborted) process.exit(STATUS.CANCELLED); // the server may never answer what the first waits for
+    // The server may never answer what the first waits for.
+    if (abort.signal.aborted) process.exit(STATUS.CANCELLED);
     terminal.note("Ending the login in good order; Ctrl-C again leaves at once");
     abort.abort(new CancelledError());
   };

@@ -7,8 +7,8 @@
  * @module
  */
 
-import { OAuthError, UnrecognizedError } from "../../../errors.ts";
-import { Client, MemoryStore, type Store, type StoreKey } from "../../../mod.ts";
+import { ForbiddenError, OAuthError, ServiceResponseError, UnrecognizedError } from "../../../errors.ts";
+import { Client, MatrixRequestError, MemoryStore, type Store, type StoreKey } from "../../../mod.ts";
 import type { LoginFlow, UserID } from "../../../types.ts";
 import type { OAuthSession } from "../../oauth/mod.ts";
 import { CliError, drawnCode, shown, STATUS, type Terminal } from "../io/mod.ts";
@@ -96,8 +96,19 @@ async function flowsOf(client: Client, signal: AbortSignal): Promise<readonly Lo
     return await client.getLoginFlows({ signal });
   } catch (error) {
     if (error instanceof UnrecognizedError) return []; // OAuth 2.0 alone
-    throw error;
+    if (!isOfAnotherServer(error)) throw error;
+    throw new CliError(
+      `Cannot log in at ${client.api.baseUrl}: what answers there is no Matrix homeserver; check the address`,
+      STATUS.UNREACHABLE,
+      { cause: error },
+    );
   }
+}
+
+/** Whether an error is the answer of a server that does not speak Matrix, such as that of a web site. */
+function isOfAnotherServer(error: unknown): boolean {
+  if (!(error instanceof MatrixRequestError)) return error instanceof ServiceResponseError;
+  return error.status < 500 && error.body.errcode === undefined;
 }
 
 function offered(flows: readonly LoginFlow[]): string {
@@ -110,12 +121,16 @@ function offered(flows: readonly LoginFlow[]): string {
 
 async function byPassword(client: Client, place: LoginPlace, isPiped: boolean): Promise<Login> {
   const { baseUrl, user, terminal, signal } = place;
-  const password = isPiped
-    ? await terminal.readLine("the password")
-    : await terminal.askSecret({ message: `The password of ${user}?`, otherwise: "give --password-stdin" });
+  const password = await terminal.secret("password", { message: `The password of ${user}?`, isPiped });
   signal.throwIfAborted();
   // Not ended by the signal: the server may have made the device, and its token is needed to log that out.
-  const answer = await client.login({ identifier: user, password, deviceName: DEVICE_NAME });
+  const answer = await client.login({ identifier: user, password, deviceName: DEVICE_NAME }).catch(
+    (cause) => {
+      if (!(cause instanceof ForbiddenError)) throw cause;
+      const message = cause.message.replace(/^Cannot login \([^)]*\)/, `Cannot log in as ${user}`);
+      throw new CliError(message, STATUS.REFUSED, { cause });
+    },
+  );
   const { user_id, access_token: token, device_id: deviceId } = answer;
   return { baseUrl, user: user_id, token, deviceId, password, isNew: true };
 }

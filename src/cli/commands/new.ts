@@ -17,7 +17,7 @@ import { filesOf, type Project, writePrivate } from "../project/mod.ts";
 export async function run({ args, values, terminal }: Input): Promise<void> {
   const asks = args[0] === undefined || (terminal.isInteractive && Object.keys(values).length === 0);
   const given = args[0] ?? await terminal.ask({
-    message: "Which folder shall the bot be in?",
+    message: "Which folder shall the bot be in? (like bot)",
     otherwise: "name the folder: greenroom new <folder>",
     placeholder: "bot",
   });
@@ -25,9 +25,15 @@ export async function run({ args, values, terminal }: Input): Promise<void> {
   checkEmpty(folder, given);
   const user = await userId("user", "The bot's user ID? (like @bot:example.org; Enter: later)");
   const admin = await userId("admin", "Your own user ID, as the bot's admin? (Enter: nobody)");
+  const { homeserver } = values;
+  if (homeserver !== undefined && !/^\S+$/.test(homeserver)) {
+    throw new UsageError(
+      "Cannot make the bot: --homeserver takes an address like https://matrix.example.org",
+    );
+  }
   const checkout = RUNTIME === "deno" ? checkoutOf(import.meta.url) : undefined;
   const project = { runtime: RUNTIME, folder, name: basename(folder), user, admin, checkout };
-  await write(project);
+  await write(project, homeserver);
   tell(project, given, terminal);
 
   async function userId(name: "user" | "admin", message: string): Promise<string | undefined> {
@@ -63,7 +69,7 @@ function checkoutOf(url: string): string | undefined {
   return url.startsWith("file:") ? fileURLToPath(new URL("../../..", url)).replace(/[/\\]$/, "") : undefined;
 }
 
-async function write(project: Project): Promise<void> {
+async function write(project: Project, homeserver: string | undefined): Promise<void> {
   const { folder, user, admin } = project;
   await mkdir(join(folder, "data"), { recursive: true });
   await chmod(join(folder, "data"), 0o700).catch(() => undefined); // Windows has no modes
@@ -72,6 +78,7 @@ async function write(project: Project): Promise<void> {
   }
   const lines = [
     "# What Bot.fromEnv() reads. Keep it to yourself: the login adds the bot's token.",
+    ...homeserver === undefined ? [] : [`MATRIX_URL=${homeserver}`],
     ...user === undefined ? [] : [`MATRIX_USER=${user}`],
     ...admin === undefined ? [] : [`MATRIX_ADMINS=${admin}`],
     "MATRIX_STORE=data/bot.db",
@@ -80,10 +87,9 @@ async function write(project: Project): Promise<void> {
   await writePrivate(join(folder, ".env"), `${lines.join("\n")}\n`);
 }
 
-function tell({ checkout, runtime }: Project, given: string, terminal: Terminal): void {
+function tell({ runtime }: Project, given: string, terminal: Terminal): void {
   const isDeno = runtime === "deno";
-  const here = checkout === undefined ? "greenroom" : `deno run -A ${checkout}/src/cli/mod.ts`;
-  const greenroom = isDeno ? here : "npx greenroom";
+  const greenroom = isDeno ? "greenroom" : "npx greenroom";
   terminal.note(`The bot is in ${given}. Next:`);
   terminal.note("");
   if (resolve(given) !== process.cwd()) {

@@ -1,14 +1,22 @@
 /**
- * `greenroom recovery`, the key that brings the bot's keys back, and `greenroom keys`, the keys of encrypted rooms
- * in the file that Element reads and writes too.
+ * `greenroom recovery`, the key that brings the bot's keys back, and `greenroom keys`,
+ * the keys of encrypted rooms in the file that Element reads and writes too.
  *
  * @module
  */
 
 import { rename } from "node:fs/promises";
 import { KeyFileError, SecretStorageError } from "../../../errors.ts";
-import type { SecretStorage } from "../../../types.ts";
-import { CliError, type Input, messageOf, STATUS, UsageError } from "../io/mod.ts";
+import type { KeyExportProgress, SecretStorage } from "../../../types.ts";
+import {
+  CliError,
+  type Input,
+  messageOf,
+  STATUS,
+  type Terminal,
+  UsageError,
+  withProgress,
+} from "../io/mod.ts";
 import {
   checkNew,
   openEncrypted,
@@ -42,8 +50,8 @@ export async function check({ flags, terminal }: Input): Promise<void> {
 }
 
 /**
- * Changes the key. The new one is in a file of its own until the homeserver has taken it, so that one of the two
- * files opens the storage at each moment.
+ * Changes the key. The new one is in a file of its own until the homeserver has taken it,
+ * so that one of the two files opens the storage at each moment.
  */
 export async function change({ terminal }: Input): Promise<void> {
   const settings = await readSettings();
@@ -53,13 +61,19 @@ export async function change({ terminal }: Input): Promise<void> {
   await using account = await openPlain(settings);
   const { secretStorage } = account.client;
   const isDone = begun !== undefined && await opens(secretStorage, begun); // cut off before the rename
-  const { recoveryKey } = isDone
-    ? { recoveryKey: begun }
-    : await secretStorage.changeKey({ recoveryKey: old }, {
+  if (!isDone) {
+    await secretStorage.changeKey({ recoveryKey: old }, {
       onRecoveryKey: (key) => writePrivate(`${path}.new`, `${key}\n`),
       ...begun === undefined ? {} : { recoveryKey: begun }, // cut off before the homeserver had all
     });
+  }
+  await putInPlace(path, terminal);
+}
+
+/** Has the new key take the place of the old one, and shows it at a terminal. */
+export async function putInPlace(path: string, terminal: Terminal): Promise<void> {
   await rename(`${path}.new`, path);
+  const recoveryKey = (await textOf(path))?.trim();
   if (!terminal.isInteractive) return terminal.note(`The new recovery key is in ${path}`);
   terminal.note(`The new recovery key, which is in ${path} too, and is not shown again:`);
   terminal.note("");
@@ -68,7 +82,8 @@ export async function change({ terminal }: Input): Promise<void> {
   terminal.note("Write it down. The old one opens nothing any more.");
 }
 
-async function opens(secretStorage: SecretStorage, recoveryKey: string): Promise<boolean> {
+/** Returns whether a key opens the secret storage. */
+export async function opens(secretStorage: SecretStorage, recoveryKey: string): Promise<boolean> {
   try {
     using _storage = await secretStorage.open({ recoveryKey });
     return true;
@@ -82,8 +97,10 @@ const NO_KEY =
   "Cannot find the recovery key: neither MATRIX_RECOVERY_KEY nor the file of MATRIX_RECOVERY_KEY_FILE has one; " +
   "greenroom login makes it";
 
-function keyFileOf({ MATRIX_RECOVERY_KEY, MATRIX_RECOVERY_KEY_FILE: path }: Settings): string {
-  if (MATRIX_RECOVERY_KEY === undefined && path !== undefined) return path;
+/** The file of the key. @throws {CliError} If it is in none. */
+export function keyFileOf({ MATRIX_RECOVERY_KEY: key, MATRIX_RECOVERY_KEY_FILE: path }: Settings): string {
+  if (key === undefined && path !== undefined) return path;
+  if (key === undefined) throw new CliError(NO_KEY, STATUS.NOT_LOGGED_IN);
   throw new CliError(
     "Cannot change the recovery key: it is not in a file, so that a cut could lose it; set MATRIX_RECOVERY_KEY_FILE " +
       "in place of MATRIX_RECOVERY_KEY",
@@ -105,7 +122,10 @@ export async function exportKeys(input: Input): Promise<void> {
       throw new UsageError("Cannot export the keys: the passphrases differ; try again");
     }
   }
-  await writePrivateStream(path, crypto.exportKeys({ passphrase }));
+  await withProgress(input.terminal, "Exporting keys", async (progress) => {
+    const onProgress = ({ sessions }: KeyExportProgress) => progress.count(sessions);
+    await writePrivateStream(path, crypto.exportKeys({ passphrase, onProgress }));
+  });
   input.terminal.note(`The keys are in ${path}: who has it and the passphrase can read the rooms`);
 }
 
@@ -118,7 +138,11 @@ export async function importKeys(input: Input): Promise<void> {
   const { crypto } = account.client;
   if (crypto === undefined) throw new CliError(NO_ENCRYPTION);
   try {
-    const { total, added, improved, known, refused } = await crypto.importKeys(file, { passphrase });
+    const { total, added, improved, known, refused } = await withProgress(
+      input.terminal,
+      "Importing keys",
+      (progress) => crypto.importKeys(file, { passphrase, onProgress: ({ part }) => progress.part(part) }),
+    );
     input.terminal.print(
       `${total} keys: ${added} added, ${improved} improved, ${known} known, ${refused} refused`,
     );
@@ -127,9 +151,9 @@ export async function importKeys(input: Input): Promise<void> {
   }
 }
 
-const NO_ENCRYPTION = "Cannot use keys: there is no encryption";
+/** The client was made without it. */
+export const NO_ENCRYPTION = "Cannot use keys: there is no encryption";
 
 async function passphraseOf({ flags, terminal }: Input, message: string): Promise<string> {
-  if (flags.has("passphrase-stdin")) return await terminal.readLine("the passphrase");
-  return await terminal.askSecret({ message, otherwise: "give --passphrase-stdin" });
+  return await terminal.secret("passphrase", { message, isPiped: flags.has("passphrase-stdin") });
 }

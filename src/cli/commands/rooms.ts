@@ -1,6 +1,6 @@
 /**
- * `greenroom rooms`, `rooms create`, `join`, `members`, `send`, and `listen`, which prints what is said in the
- * bot's rooms, decrypted.
+ * `greenroom rooms`, `rooms create`, `join`, `members`, `send`, and `listen`,
+ * which prints what is said in the bot's rooms, decrypted.
  *
  * @module
  */

@@ -8,9 +8,10 @@ import { spawn } from "node:child_process";
 import { constants } from "node:os";
 import { dirname } from "node:path";
 import process from "node:process";
-import { CliError, type Input, RUNTIME, STATUS } from "../io/mod.ts";
+import { CliError, type Input, RUNTIME, statOf, STATUS } from "../io/mod.ts";
 import {
   addressOf,
+  checkNamesOf,
   ENV_FILE,
   isLoggedIn,
   needed,
@@ -29,6 +30,8 @@ export async function run({ args, rest, flags, terminal }: Input): Promise<numbe
     );
   }
   const settings = await readSettings();
+  checkNamesOf(settings); // the bot may not list them
+  await checkFolders(settings);
   if (settings.MATRIX_PASSWORD === undefined && !await isLoggedIn(settings)) needed(settings, "MATRIX_TOKEN");
   const envFile = await textOf(ENV_FILE) === undefined ? [] : [`--env-file=${ENV_FILE}`];
   const command = [
@@ -49,6 +52,21 @@ export async function run({ args, rest, flags, terminal }: Input): Promise<numbe
     child.once("error", reject);
     child.once("exit", (code, signal) => resolve(code ?? 128 + constants.signals[signal ?? "SIGKILL"]));
   });
+}
+
+/** Makes sure that the folders of the store and of the recovery key are there. */
+async function checkFolders(settings: Settings): Promise<void> {
+  for (const name of ["MATRIX_STORE", "MATRIX_RECOVERY_KEY_FILE"] as const) {
+    const folder = dirname(settings[name] ?? ".");
+    if (await statOf(folder) !== undefined) continue;
+    const mend = settings.MATRIX_TOKEN === undefined
+      ? "make it"
+      : "bring it back, or log in as a new device: greenroom login --again";
+    throw new CliError(
+      `Cannot run the bot: the folder ${folder} of ${name} is not there; ${mend}`,
+      STATUS.STORE,
+    );
+  }
 }
 
 /** The flags of Deno that a bot with these settings needs. */

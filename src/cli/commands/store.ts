@@ -8,8 +8,19 @@
 import { lstat, realpath, rm } from "node:fs/promises";
 import { dirname, join, parse, resolve } from "node:path";
 import { exportDevice, importDevice, inspectDevice, listDevices } from "../../../mod.ts";
+import type { DeviceCopyProgress } from "../../../types.ts";
 import { warningOfOthers } from "../../store/files/files.ts";
-import { CancelledError, CliError, type Input, isThere, messageOf, STATUS, UsageError } from "../io/mod.ts";
+import {
+  CancelledError,
+  CliError,
+  type Input,
+  isThere,
+  messageOf,
+  statOf,
+  STATUS,
+  UsageError,
+  withProgress,
+} from "../io/mod.ts";
 import {
   atEnding,
   checkNew,
@@ -66,7 +77,10 @@ export async function exportStore({ args, values, terminal }: Input): Promise<vo
   const device = await deviceOf(settings);
   await using store = await openStore(await existingStore(settings), settings);
   const key = values["key-file"] === undefined ? undefined : await keyOrNew(values["key-file"]);
-  await writePrivateStream(path, exportDevice(store, { ...device, key }));
+  await withProgress(terminal, "Exporting records", async (progress) => {
+    const onProgress = ({ records }: DeviceCopyProgress) => progress.count(records);
+    await writePrivateStream(path, exportDevice(store, { ...device, key, onProgress }));
+  });
   terminal.note(
     `The device ${device.deviceId} is in ${path}. Once it was imported elsewhere, never run it here again.`,
   );
@@ -84,7 +98,16 @@ export async function importStore({ args, values, terminal }: Input): Promise<vo
   const settings = await readSettings();
   const key = values["key-file"] === undefined ? undefined : await keyIn(values["key-file"]);
   await using store = await openStore(needed(settings, "MATRIX_STORE"), settings);
-  const { mxid, deviceId, records } = await importDevice(store, file, { key });
+  const size = (await statOf(path))?.size ?? 0; // 0: a pipe, which does not say
+  const { mxid, deviceId, records } = await withProgress(
+    terminal,
+    "Importing records",
+    (progress) =>
+      importDevice(store, file, {
+        key,
+        onProgress: ({ records, bytes }) => size > 0 ? progress.part(bytes / size) : progress.count(records),
+      }),
+  );
   terminal.note(
     `Imported ${mxid}, device ${deviceId}: ${records} records. Never run the bot on the original again.`,
   );
@@ -201,7 +224,9 @@ async function move(settings: Settings, { path, sealedPath, keyFile }: Files): P
   }
 }
 
-/** Ends what was cut off: all is in the sealed store, so that it only has to take the place of the other one. */
+/**
+ * Ends what was cut off: all is in the sealed store, so that it only has to take the place of the other one.
+ */
 async function endMove(settings: Settings, files: Files): Promise<void> {
   const changes = changesFor(files);
   const store = await openStore(files.sealedPath, { ...settings, ...changes }); // only its own key opens it

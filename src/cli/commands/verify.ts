@@ -40,28 +40,20 @@ export async function run({ args, values, flags, terminal }: Input): Promise<voi
   const method: Method = { ways: flags.has("qr") ? ["sas", "show-qr"] : ["sas"] };
   const ending = new AbortController();
   using _ = atEnding((status) => {
-    if (ending.signal.aborted) process.exit(status); // the server may never answer what the first Ctrl-C waits for
+    // The server may never answer what the first Ctrl-C waits for.
+    if (ending.signal.aborted) process.exit(status);
     terminal.note("Ending the verification in good order; Ctrl-C again leaves at once");
     ending.abort(new CancelledError(status));
   });
-  const request = user === undefined
-    ? await abortable(incoming(client, method, terminal), ending.signal)
-    : await asked(client, { user, room: values.room }, method); // not cut off: what was sent has to be cancelled
-  const compared = async () => {
-    ending.signal.throwIfAborted();
-    if (user !== undefined) await accepted(request, user, method, terminal);
-    await show(request, method, terminal);
-    if (request.phase === "scanned") await confirmScan(request, terminal);
-    else await compare(request, terminal);
-    return await request.done;
-  };
+  const { signal } = ending;
   try {
-    const { userId, deviceId, isIdentityVerified } = await abortable(compared(), ending.signal);
-    terminal.note(`Verified: ${isIdentityVerified ? userId : `${userId}, device ${deviceId}`}`);
-  } catch (error) {
-    if (error instanceof CancelledError) await request.cancel().catch(() => undefined);
-    if (!(error instanceof VerificationError)) throw error;
-    throw new CliError(`${error.message}; nothing is trusted that was not before`, STATUS.REFUSED);
+    if (user === undefined) return await answerRequests(client, method, { terminal, signal });
+    // Not cut off: what was sent has to be cancelled.
+    const request = await asked(client, { user, room: values.room }, method);
+    await ended(request, signal, async () => {
+      await accepted(request, user, method, terminal);
+      await verified(request, method, terminal);
+    });
   } finally {
     await client.crypto?.idle();
   }
@@ -72,30 +64,60 @@ function userOf(given: string | undefined): UserID | undefined {
   throw new UsageError("Cannot verify the user: what is given is no user ID like @alice:example.org");
 }
 
-/** The first request that the person at the terminal takes. */
-async function incoming(
+/** Goes through the requests that come, to the end of the first that the person at the terminal takes. */
+async function answerRequests(
   { crypto }: Client,
   method: Method,
-  terminal: Terminal,
-): Promise<VerificationRequest> {
+  { terminal, signal }: { readonly terminal: Terminal; readonly signal: AbortSignal },
+): Promise<void> {
   terminal.note(
     "Waiting for a request: open the bot's profile in Element, and choose to verify it. Ctrl-C ends it.",
   );
-  for await (const request of crypto?.verificationRequests ?? []) {
-    const who = `${request.userId}, device ${request.deviceId ?? "?"}`;
-    if (
-      !await terminal.confirm({
-        message: `${who} wants to verify. Is that you?`,
-        otherwise: "use a terminal",
-      })
-    ) {
-      await request.cancel();
-      continue;
+  const requests = crypto?.verificationRequests[Symbol.asyncIterator]();
+  for (;;) {
+    const next = await abortable(Promise.resolve(requests?.next()), signal);
+    if (next === undefined || next.done) {
+      throw new CliError("Cannot wait for a request: the connection has ended");
     }
-    await request.accept(method);
-    return request;
+    const request = next.value;
+    const isTaken = await ended(request, signal, async () => {
+      const who = `${request.userId}, device ${request.deviceId ?? "?"}`;
+      const message = `${who} wants to verify. Is that you?`;
+      if (!await terminal.confirm({ message, otherwise: "use a terminal" })) {
+        await request.cancel();
+        return false;
+      }
+      await request.accept(method);
+      await verified(request, method, terminal);
+      return true;
+    });
+    if (isTaken) return;
   }
-  throw new CliError("Cannot wait for a request: the connection has ended");
+}
+
+/** Does the steps of a verification; Ctrl-C, at a prompt too, cancels it. */
+async function ended<Result>(
+  request: VerificationRequest,
+  signal: AbortSignal,
+  steps: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    signal.throwIfAborted();
+    return await abortable(steps(), signal);
+  } catch (error) {
+    if (error instanceof CancelledError) await request.cancel().catch(() => undefined);
+    if (!(error instanceof VerificationError)) throw error;
+    throw new CliError(`${error.message}; nothing is trusted that was not before`, STATUS.REFUSED);
+  }
+}
+
+/** Shows what is to be compared or scanned, and says how it ended. */
+async function verified(request: VerificationRequest, method: Method, terminal: Terminal): Promise<void> {
+  await show(request, method, terminal);
+  if (request.phase === "scanned") await confirmScan(request, terminal);
+  else await compare(request, terminal);
+  const { userId, deviceId, isIdentityVerified } = await request.done;
+  terminal.note(`Verified: ${isIdentityVerified ? userId : `${userId}, device ${deviceId}`}`);
 }
 
 async function asked(
@@ -132,7 +154,7 @@ async function show(request: VerificationRequest, method: Method, terminal: Term
     terminal.note(
       "There is no code, since the other device scans none, or this terminal is too narrow: use emoji",
     );
-    if (!request.isIncoming) return await request.startSas();
+    if (!request.isIncoming) await request.startSas();
   } else terminal.note("Scan it with the other device, or choose to compare emoji there.");
   while (request.phase === "ready") await request.changed();
 }

@@ -77,9 +77,12 @@ const ELSEWHERE: ReadonlyMap<string, string> = new Map([
 export function unknownCommand(commands: readonly CommandSpec[], args: readonly string[]): UsageError {
   const names = commands.map(({ name }) => name);
   const [first = "", second = ""] = args;
+  const isGroup = names.some((name) => name.startsWith(`${first} `));
   const nearest = ELSEWHERE.get(first) ?? nearestName(`${first} ${second}`, names) ??
     nearestName(first, names);
-  const mend = nearest === undefined ? "see greenroom --help" : `did you mean greenroom ${nearest}?`;
+  const mend = nearest === undefined
+    ? `see greenroom ${isGroup ? `${first} ` : ""}--help`
+    : `did you mean greenroom ${nearest}?`;
   return new UsageError(`Cannot run it: there is no such command; ${mend}`);
 }
 

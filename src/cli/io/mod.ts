@@ -22,5 +22,5 @@ export {
   statusOf,
   UsageError,
 } from "./failure.ts";
-export { drawnCode, failedWith, isThere, RUNTIME, shown, statOf, Terminal } from "./terminal.ts";
-export { TypedLines } from "./typed_lines.ts";
+export { withProgress } from "./progress.ts";
+export { drawnCode, failedWith, isThere, RUNTIME, shown, statOf, Terminal, TypedLines } from "./terminal.ts";

@@ -1,6 +1,6 @@
 /**
- * What a command reads and writes: the process's streams, files, prompts where a person is at them, and QR codes.
- * It uses modules of Node, which Deno, Node and Bun have.
+ * What a command reads and writes: the process's streams, files, prompts where a person is at them, lines
+ * that are typed below what is printed, and QR codes. It uses modules of Node, which Deno, Node and Bun have.
  *
  * @module
  */
@@ -8,6 +8,7 @@
 import { type Stats, writeSync } from "node:fs";
 import { lstat, stat } from "node:fs/promises";
 import process from "node:process";
+import { clearLine, createInterface, cursorTo, type Interface } from "node:readline";
 import { isatty } from "node:tty";
 import { CancelledError, STATUS, UsageError } from "./failure.ts";
 
@@ -27,6 +28,8 @@ interface Question {
 
 const [STDIN, STDOUT, STDERR] = [0, 1, 2] as const;
 const ENCODER = new TextEncoder();
+/** What a line that is drawn again and again has to fit into. */
+const LEAST_COLUMNS = 60;
 /** What a pipe is waited for that is full for now. */
 const WAIT = new Int32Array(new SharedArrayBuffer(4));
 const STYLES = { ok: 32, warning: 33, error: 31, strong: 1, dim: 2 } as const;
@@ -37,6 +40,8 @@ export class Terminal {
   readonly isInteractive: boolean = isatty(STDIN) && isatty(STDERR);
   /** Whether standard input is a terminal, which sends signals to all of its processes. */
   readonly isInput: boolean = isatty(STDIN);
+  readonly #canDraw: boolean = isatty(STDERR) && !hasNoColor() && process.env.TERM !== "dumb" &&
+    this.columns >= LEAST_COLUMNS;
   #input: AsyncGenerator<string> | undefined;
 
   /** How many characters fit into a line of standard output. */
@@ -52,6 +57,11 @@ export class Terminal {
   /** Writes a line for a person to standard error. */
   note(line: string): void {
     write(STDERR, `${line}\n`);
+  }
+
+  /** Draws a line for a person over the one before, where that can be; an empty one removes it. */
+  draw(line: string): void {
+    if (this.#canDraw) write(STDERR, `\r\x1b[K${line}`);
   }
 
   /** Colours a text for standard output, where it is a terminal that wants that. */
@@ -90,6 +100,15 @@ export class Terminal {
     return value.replace(/\r$/, "");
   }
 
+  /** Takes a secret from standard input, if the option that is named after it says so, or asks for it. */
+  async secret(
+    name: "password" | "passphrase",
+    { message, isPiped }: { readonly message: string; readonly isPiped: boolean },
+  ): Promise<string> {
+    if (isPiped) return await this.readLine(`the ${name}`);
+    return await this.askSecret({ message, otherwise: `give --${name}-stdin` });
+  }
+
   /** Reads all of standard input. @throws {UsageError} If a person would have to type it. */
   async readText(what: string): Promise<string> {
     if (this.isInput) {
@@ -124,6 +143,63 @@ export class Terminal {
     const answer = await prompt({ message, placeholder, validate, output: process.stderr });
     if (typeof answer === "symbol") throw new CancelledError();
     return (isSecret ? answer : answer?.trim()) ?? ""; // a password may begin with a space
+  }
+}
+
+/** Reads standard input by lines. What is printed in between does not mix with what is being typed. */
+export class TypedLines implements Disposable {
+  /** Resolves at Ctrl-C. */
+  readonly interrupted: Promise<"interrupted">;
+  readonly #terminal: Terminal;
+  readonly #interface: Interface;
+  /** Begun at once: a line that comes before it is asked for waits in it. */
+  readonly #lines: AsyncIterator<string>;
+
+  /** Begins to read. */
+  constructor(terminal: Terminal) {
+    this.#terminal = terminal;
+    this.#interface = createInterface({
+      input: process.stdin,
+      ...terminal.isInteractive ? { output: process.stderr, terminal: true } : {},
+      prompt: "> ",
+    });
+    this.#lines = this.#interface[Symbol.asyncIterator]();
+    const { promise, resolve } = Promise.withResolvers<"interrupted">();
+    this.interrupted = promise;
+    this.#interface.once("SIGINT", () => {
+      terminal.note("");
+      resolve("interrupted");
+    });
+    process.once("SIGINT", () => resolve("interrupted")); // without a terminal
+  }
+
+  /** What is typed, with a prompt for each line. */
+  async *lines(): AsyncGenerator<string> {
+    for (;;) {
+      this.#prompt();
+      const { value, done } = await this.#lines.next();
+      if (done === true) return;
+      yield value;
+    }
+  }
+
+  /** Prints a line of the result, above the line that is being typed. */
+  print(line: string): void {
+    if (this.#terminal.isInteractive) {
+      cursorTo(process.stderr, 0);
+      clearLine(process.stderr, 0);
+    }
+    this.#terminal.print(line);
+    this.#prompt();
+  }
+
+  #prompt(): void {
+    const preserveCursor = true;
+    if (this.#terminal.isInteractive) this.#interface.prompt(preserveCursor);
+  }
+
+  [Symbol.dispose](): void {
+    this.#interface.close();
   }
 }
 

@@ -10,7 +10,15 @@ import type { UserID } from "../../../types.ts";
 import type { OAuthSession } from "../../oauth/mod.ts";
 import { CliError, RUNTIME, statOf, STATUS } from "../io/mod.ts";
 import { openOver, sealKeyOf } from "../../store/files/files.ts";
-import { needed, recoveryKeyOf, type Settings, textOf, writePrivate } from "./settings.ts";
+import {
+  denoJsonIn,
+  needed,
+  recoveryKeyOf,
+  type Settings,
+  textOf,
+  valueAt,
+  writePrivate,
+} from "./settings.ts";
 
 /** A client that is closed with its store. */
 interface Account extends AsyncDisposable {
@@ -35,7 +43,8 @@ export async function addressOf(given: string): Promise<string> {
   } catch (cause) {
     if (!(cause instanceof MatrixError)) throw cause;
     throw new CliError(
-      `${cause.message}; check the user ID, or give the homeserver's address: --homeserver https://…, or MATRIX_URL`,
+      `${cause.message}; check the user ID, or give the homeserver's address, with http:// or https://, by --homeserver ` +
+        "or MATRIX_URL",
       STATUS.UNREACHABLE,
       { cause },
     );
@@ -91,9 +100,12 @@ export async function openPlain(settings: Settings): Promise<Account> {
  * @throws {StoreInUseError} If the bot runs.
  */
 export async function openEncrypted(settings: Settings): Promise<Account> {
-  const store = await openStore(needed(settings, "MATRIX_STORE"), settings);
+  const path = needed(settings, "MATRIX_STORE");
+  const found = await openExisting(settings);
+  const options = await base(settings, found); // without a login nothing is made
+  const store = found ?? await openStore(path, settings);
   return accountWith({
-    ...await base(settings, store),
+    ...options,
     store,
     lease: { held: "refuse", owner: "greenroom, the command line" },
     encryption: { recoveryKey: await recoveryKeyOf(settings) },
@@ -181,8 +193,8 @@ async function openFile(path: string): Promise<Store & AsyncDisposable> {
 /** Whether bots of this folder get Deno KV; this process has the configuration of another folder, or none. */
 async function wantsDenoKv(): Promise<boolean> {
   if (RUNTIME !== "deno") return false;
-  const text = await textOf("deno.json") ?? await textOf("deno.jsonc") ?? "";
-  return /"unstable"\s*:\s*\[[^\]]*"kv"/.test(text);
+  const unstable = valueAt(await denoJsonIn("."), "unstable");
+  return Array.isArray(unstable) && unstable.includes("kv");
 }
 
 async function base(settings: Settings, store: Store | undefined): Promise<ClientOptions> {

@@ -21,8 +21,11 @@ export {
 export { isMovedAway, moveAll } from "./moving.ts";
 export {
   atEnding,
+  checkNamesOf,
   checkNew,
+  denoJsonIn,
   ENV_FILE,
+  jsonIn,
   needed,
   readFile,
   readSettings,
@@ -30,6 +33,7 @@ export {
   refuseFromEnvironment,
   type Settings,
   textOf,
+  valueAt,
   writePrivate,
   writePrivateStream,
   writeSettings,

@@ -10,29 +10,28 @@ import { dirname, join } from "node:path";
 import process from "node:process";
 import { Readable } from "node:stream";
 import { parseEnv } from "node:util";
+import { parse as parseJsonc } from "@std/jsonc/parse";
+import { misspelledVariable } from "../../errors/known_names.ts";
 import { CliError, failedWith, isThere, STATUS, UsageError } from "../io/mod.ts";
 
 /** What is in `.env`, as `Bot.fromEnv()` reads it. */
 export type Settings = Readonly<Partial<Record<SettingName, string>>>;
 
-/** The variables that the command line reads or writes. */
-export type SettingName =
-  | "MATRIX_URL"
-  | "MATRIX_USER"
-  | "MATRIX_TOKEN"
-  | "MATRIX_PASSWORD"
-  | "MATRIX_STORE"
-  | "MATRIX_STORE_KEY_FILE"
-  | "MATRIX_RECOVERY_KEY"
-  | "MATRIX_RECOVERY_KEY_FILE"
-  | "MATRIX_ADMINS";
+/** The variables that a bot reads. */
+const SETTING_NAMES = [
+  ...["MATRIX_URL", "MATRIX_TOKEN", "MATRIX_USER", "MATRIX_PASSWORD"] as const,
+  ...["MATRIX_RECOVERY_KEY", "MATRIX_RECOVERY_KEY_FILE", "MATRIX_STORE", "MATRIX_STORE_KEY_FILE"] as const,
+  ...["MATRIX_ADMINS", "MATRIX_LOG", "MATRIX_WAKE_SECRET"] as const,
+] as const;
+
+export type SettingName = typeof SETTING_NAMES[number];
 
 /** The file with the bot's settings, in the current folder. */
 export const ENV_FILE = ".env";
 
 /**
- * What is in `.env`; what the environment says counts more, as it does for `deno run --env-file`, also if that is
- * nothing.
+ * What is in `.env`; what the environment says counts more, as it does for `deno run --env-file`,
+ * also if that is nothing.
  */
 export async function readSettings(): Promise<Settings> {
   const all = Object.entries({ ...valuesIn(await textOf(ENV_FILE) ?? ""), ...process.env });
@@ -47,7 +46,9 @@ function valuesIn(text: string): Readonly<Record<string, string | undefined>> {
   return { ...parseEnv(text), ...parseEnv(first.join("\n")) };
 }
 
-/** A line, or all lines of a value in quotation marks, with the variable that it sets; empty: it sets none. */
+/**
+ * A line, or all lines of a value in quotation marks, with the variable that it sets; empty: it sets none.
+ */
 function piecesIn(text: string): (readonly [name: string, piece: string])[] {
   const lines = text.split("\n");
   const pieces: (readonly [name: string, piece: string])[] = [];
@@ -70,7 +71,8 @@ function piecesIn(text: string): (readonly [name: string, piece: string])[] {
 /**
  * Refuses a variable of the environment that the bot would take in place of a line of `.env`.
  *
- * @param wanted The value that may be there. Default: none, not even an empty one, which the bot would have then.
+ * @param wanted The value that may be there. Default:
+ *   none, not even an empty one, which the bot would have then.
  * @throws {UsageError} It does not repeat the value, which may be a secret.
  */
 export function refuseFromEnvironment(name: SettingName, wanted?: string): void {
@@ -79,6 +81,18 @@ export function refuseFromEnvironment(name: SettingName, wanted?: string): void 
   throw new UsageError(
     `Cannot change ${ENV_FILE}: ${name} is set in the environment, which the bot would use in its place; unset ${name}`,
   );
+}
+
+/**
+ * Refuses a misspelled variable: the bot itself may not list its environment.
+ *
+ * @throws {UsageError} It names the variable that was meant.
+ */
+export function checkNamesOf(settings: Settings): void {
+  const misspelled = misspelledVariable(Object.keys(settings), SETTING_NAMES);
+  if (misspelled === undefined) return;
+  const { name, meant } = misspelled;
+  throw new UsageError(`Cannot use ${ENV_FILE}: there is no variable ${name}; did you mean ${meant}?`);
 }
 
 /** A setting that has to be there. @throws {CliError} If it is not. */
@@ -130,7 +144,10 @@ export async function writePrivate(path: string, text: string): Promise<void> {
   await writeDraft(draft, (write) => write(new TextEncoder().encode(text)), () => rename(draft, path));
 }
 
-/** Writes a stream into a new file that only its owner may read; what is cut off, by a signal too, leaves no file. */
+/**
+ * Writes a stream into a new file that only its owner may read;
+ * what is cut off, by a signal too, leaves no file.
+ */
 export async function writePrivateStream(
   path: string,
   stream: ReadableStream<Uint8Array<ArrayBuffer>>,
@@ -235,6 +252,28 @@ export async function textOf(path: string): Promise<string | undefined> {
     if (failedWith(error, "ENOENT")) return undefined;
     throw error;
   }
+}
+
+/** What is in a file of JSON, which may have comments; undefined: there is no such file, or no JSON in it. */
+export async function jsonIn(path: string): Promise<unknown> {
+  const text = await textOf(path);
+  if (text === undefined) return undefined;
+  try {
+    return parseJsonc(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+/** What is in the configuration of Deno of a folder: `deno.json` before `deno.jsonc`, as Deno reads them. */
+export async function denoJsonIn(folder: string): Promise<unknown> {
+  return await jsonIn(join(folder, "deno.json")) ?? await jsonIn(join(folder, "deno.jsonc"));
+}
+
+/** What is in an object; undefined: nothing, or it is none. */
+export function valueAt(value: unknown, ...path: readonly string[]): unknown {
+  return path.reduce((inner, name) => Object(inner)[name], value);
 }
 
 /** Opens a file to read it; a folder is refused by name, not at the first byte. */

@@ -172,13 +172,7 @@ function denoJson({ checkout }: Project): string {
         },
         deploy: { install: "deno install", runtime: { type: "dynamic", entrypoint: "./deploy.ts" } },
         imports: { "@greenroom/matrix": `jsr:@greenroom/matrix@^${VERSION}` },
-        ...checkout === undefined ? {} : {
-          links: [
-            checkout,
-            `${checkout}/vodozemac-wasm`,
-            ...["async", "bytes", "encoding"].map((name) => `${checkout}/third_party/jsr/std-${name}`),
-          ],
-        },
+        ...checkout === undefined ? {} : { links: [checkout] }, // with all that its workspace has
       },
       null,
       2,

@@ -11,12 +11,22 @@ import type { Session } from "../../api/http/mod.ts";
 import { backoff } from "../../base/clock.ts";
 import { currentCall, outsideOfHandlers } from "../../base/handler_call.ts";
 import { callSite } from "../../base/own_code.ts";
+import { Turns } from "../../base/runs.ts";
 import { checkOptions, type OptionNames } from "../../errors/known_names.ts";
 import { ValueError } from "../../errors/matrix_error.ts";
 import { checkIdentifier } from "../../types/identifiers.ts";
 import type { RoomID } from "../../types/ids.ts";
 import type { SessionsAPI, TasksAPI } from "../sessions_api.ts";
-import { checkText, type Make, QUEUED, Queued, type StoredSend, storedSend, WaitingSends } from "./queued.ts";
+import {
+  checkText,
+  forgetOutcomes,
+  type Make,
+  QUEUED,
+  Queued,
+  type StoredSend,
+  storedSend,
+  WaitingSends,
+} from "./queued.ts";
 import { isForGood, RoomSender, type SenderParts, WAIT } from "./room_sender.ts";
 import type {
   QueueAPI,
@@ -38,7 +48,10 @@ export type {
   SendQueue,
 } from "./send_queue.ts";
 
-/** In how many rooms at once what an earlier process has left is sent; one that has to wait lets the next begin. */
+/**
+ * In how many rooms at once what an earlier process has left is sent;
+ * one that has to wait lets the next begin.
+ */
 const AT_ONCE = 5;
 
 const OPTIONS: OptionNames<QueueOptions> = { onProgress: true };
@@ -73,16 +86,18 @@ export class SendQueues implements QueueAPI {
 
   /** Goes on with what an earlier process, or another one, has left. Resolves when all has been tried. */
   async resume(): Promise<void> {
-    if (!this.#parts.isDurable) return;
+    const { isDurable, kept, clock } = this.#parts;
+    if (!isDurable) return;
     const rooms = this.#left();
-    await Promise.all(Array.from({ length: AT_ONCE }, async () => {
+    const trying = Array.from({ length: AT_ONCE }, async () => {
       for await (const roomId of rooms) {
         const known = this.#rooms.get(roomId);
         const queue = this.#of(roomId);
         if (queue === known) queue.goOn();
         await queue.rested();
       }
-    }));
+    });
+    await Promise.all([...trying, forgetOutcomes(kept, clock.now())]);
   }
 
   /** Resolves when each queue has sent all, or waits for its next try. */
@@ -144,8 +159,8 @@ class RoomQueue implements SendQueue {
   #adding = 0;
   /** Has what an earlier process has left. */
   readonly #loaded: Promise<void>;
-  /** Settles when all that was added has its place. */
-  #placed: Promise<void>;
+  /** By which sends get their places, and lose them. */
+  readonly #turns = new Turns();
 
   /**
    * @param roomId The room.
@@ -167,7 +182,7 @@ class RoomQueue implements SendQueue {
     this.#sender = new RoomSender(parts, { roomId, sends: this.#sends, login, ended: this.#ended });
     this.#loaded = abortable(outsideOfHandlers(() => this.#load(reads)), this.#ended)
       .catch((error) => Promise.reject(this.#ended.aborted ? this.#sender.over() : error));
-    this.#placed = this.#loaded.catch(() => {}); // each send fails with it
+    this.#turns.take(() => this.#loaded).catch(() => {}); // each send fails with it
   }
 
   /** Called with each change. */
@@ -182,18 +197,17 @@ class RoomQueue implements SendQueue {
 
   /** Resolves when it has sent all, or waits for its next try. */
   async rested(): Promise<void> {
-    let placed: Promise<void>;
+    let rested: Promise<void>;
     do {
-      placed = this.#placed;
-      await placed;
-      await this.#sender.rested;
-    } while (placed !== this.#placed);
+      await this.#turns.settled();
+      await (rested = this.#sender.rested);
+    } while (!this.#turns.isIdle || rested !== this.#sender.rested);
   }
 
   /** Reads what another process has left since, and tries at once what waits for its next try. */
   goOn(): void {
     this.#sender.hurry();
-    this.#placed = this.#placed.then(async () => {
+    this.#turns.take(async () => {
       if (this.#sender.isOver || this.#sender.work !== undefined) return;
       await this.#sends.load();
       this.#sender.begin();
@@ -214,24 +228,25 @@ class RoomQueue implements SendQueue {
   sendMessageEvent: SendQueue["sendMessageEvent"] = (eventType, content, options = {}) =>
     this.#add(options, (_, add) => add(this.#roomId, eventType, content, options));
 
-  async list(): Promise<QueuedSend[]> {
-    await this.#placed;
-    await this.#loaded;
-    return [...this.#sends];
+  list(): Promise<QueuedSend[]> {
+    return this.#turns.take(async () => {
+      await this.#loaded;
+      return [...this.#sends];
+    });
   }
 
   async settled(): Promise<void> {
     await this.#loaded;
-    let placed: Promise<void>;
     do {
-      placed = this.#placed;
-      await placed;
+      await this.#turns.settled();
       await this.#sender.work;
-    } while (placed !== this.#placed || this.#sender.work !== undefined);
+    } while (!this.#turns.isIdle || this.#sender.work !== undefined);
     if (this.#sends.size > 0) throw this.#sender.over();
   }
 
-  /** Reads what an earlier process has left: a client that knows its user from the server needs that first. */
+  /**
+   * Reads what an earlier process has left: a client that knows its user from the server needs that first.
+   */
   async #load(reads: boolean): Promise<void> {
     for (let failures = 0; reads; failures++) {
       try {
@@ -256,7 +271,7 @@ class RoomQueue implements SendQueue {
     this.#adding++;
     const prepared = storedSend(make, options, this.#roomId, this.#parts.session.http);
     prepared.catch(() => {});
-    this.#placed = this.#placed.then(async () => {
+    this.#turns.take(async () => {
       try {
         await this.#loaded;
         this.#place(send, await prepared);
@@ -285,23 +300,23 @@ class RoomQueue implements SendQueue {
     this.#sender.begin();
   }
 
-  readonly #cancel = async (given: Queued): Promise<boolean> => {
-    await this.#placed;
-    const send = this.#sends.find(given.entry?.record.txnId);
-    if (given.entry === undefined || send === undefined || send.isUnderway) return false;
-    if (this.#sender.isOver) throw this.#sender.over();
-    this.#sends.takeOut(send);
-    send.over.abort();
-    const erased = this.#sends.erase(send, { isCancelled: true }).catch((error) => {
-      this.#sender.stop(error);
-      send.fail(error);
-      throw error;
+  readonly #cancel = (given: Queued): Promise<boolean> =>
+    this.#turns.take(async () => {
+      const send = this.#sends.find(given.entry?.record.txnId);
+      if (given.entry === undefined || send === undefined || send.isUnderway) return false;
+      if (this.#sender.isOver) throw this.#sender.over();
+      this.#sends.takeOut(send);
+      send.over.abort();
+      try {
+        await this.#sends.erase(send, { isCancelled: true });
+      } catch (error) {
+        this.#sender.stop(error);
+        send.fail(error);
+        throw error;
+      }
+      this.#sender.cancelled(send);
+      return true;
     });
-    this.#placed = Promise.allSettled([this.#placed, erased]).then(() => {}); // until then the store has it
-    await erased;
-    this.#sender.cancelled(send);
-    return true;
-  };
 
   #full(): ValueError {
     return new ValueError(`Cannot queue a send to ${this.#roomId}: ${MAX_QUEUED} are waiting already`);

@@ -12,12 +12,13 @@ import { identified, outgoingEvent, type SendingUser } from "../../api/http/mod.
 import { type MessagesAPI, type SendHelpersAPI, sendHelpersAPI } from "../../api/messages/mod.ts";
 import type { Clock } from "../../base/clock.ts";
 import { outsideOfHandlers } from "../../base/handler_call.ts";
+import { Turns } from "../../base/runs.ts";
 import { checkOptions, type OptionNames } from "../../errors/known_names.ts";
 import { ValueError } from "../../errors/matrix_error.ts";
-import { defineSession } from "../../types/events/define_session.ts";
+import { defineSession, type SessionKey } from "../../types/events/define_session.ts";
 import type { EventType } from "../../types/events/event_type.ts";
 import type { EventID, RoomID, TransactionID } from "../../types/ids.ts";
-import type { SessionsAPI, TasksAPI } from "../sessions_api.ts";
+import type { ListSessionsOptions, SessionsAPI, StoredSession, TasksAPI } from "../sessions_api.ts";
 import type { QueuedSend, QueuedSendOptions } from "./send_queue.ts";
 
 /** A send as it is stored. */
@@ -52,12 +53,49 @@ const MAX_OUTCOMES = 100;
 /** How long an outcome is kept, in milliseconds. */
 const OUTCOME_AGE = 24 * 60 * 60 * 1_000;
 
+/** An outcome, and when that came. */
+interface NotedOutcome {
+  readonly at: number;
+  readonly outcome: Outcome;
+}
+
 /** What became of a send that another process had added: that one may still wait to hear of it. */
 const OUTCOMES = defineSession({
   name: "greenroom.queue.outcomes",
   per: "member",
-  initial: (): { at: number; outcome: Outcome } => ({ at: 0, outcome: { isCancelled: true } }),
+  initial: (): NotedOutcome => ({ at: 0, outcome: { isCancelled: true } }),
 });
+
+/**
+ * Removes outcomes that nobody waits for any more: old ones, and those of a room before its last ones.
+ * Does not fail: what stays is removed later.
+ *
+ * @param place The room. Default: all rooms.
+ */
+export async function forgetOutcomes(
+  kept: Pick<SessionsAPI, "list" | "end">,
+  now: number,
+  place?: ListSessionsOptions,
+): Promise<void> {
+  const noted = await outcomes(kept, place);
+  const old = noted.filter(({ key, state }, index) =>
+    state.at < now - OUTCOME_AGE || noted[index + MAX_OUTCOMES]?.key[0] === key[0]
+  );
+  await forget(kept, old.map(({ key }) => key));
+}
+
+/** The outcomes of a room, or of all; none, if they can't be read. */
+async function outcomes(
+  kept: Pick<SessionsAPI, "list">,
+  place?: ListSessionsOptions,
+): Promise<StoredSession<NotedOutcome>[]> {
+  return await Array.fromAsync(kept.list(OUTCOMES, place)).catch(() => []);
+}
+
+async function forget(kept: Pick<SessionsAPI, "end">, keys: readonly SessionKey[]): Promise<void> {
+  const forgotten = keys.map((key) => outsideOfHandlers(() => kept.end(OUTCOMES, key)));
+  await Promise.allSettled(forgotten);
+}
 
 /** A send of the queue. */
 export class Queued implements QueuedSend {
@@ -217,6 +255,8 @@ export class WaitingSends {
   readonly #sends: Queued[] = [];
   /** The number of the next one. */
   #next = 0;
+  /** Stores those that are added. */
+  readonly #adding = new Turns();
 
   constructor(parts: WaitingParts) {
     this.#parts = parts;
@@ -250,25 +290,13 @@ export class WaitingSends {
       this.#next = parseInt(entry.key) + 1;
     }
     for (const send of left) this.#sends.push(send);
-    if (left.length > 0) await this.#forgetOld();
-  }
-
-  /** Removes outcomes that nobody waits for any more. */
-  async #forgetOld(): Promise<void> {
     const { kept, clock } = this.#parts;
-    const noted = await Array.fromAsync(kept.list(OUTCOMES, this.#place));
-    const latest = clock.now() - OUTCOME_AGE;
-    const old = noted.filter(({ state }, index) => state.at < latest || index < noted.length - MAX_OUTCOMES);
-    await this.#forget(old.map(({ key }) => key[1] ?? ""));
+    if (left.length > 0) await forgetOutcomes(kept, clock.now(), this.#place);
   }
 
-  async #forget(keys: readonly string[]): Promise<void> {
-    const { roomId, kept } = this.#parts;
-    const forgotten = keys.map((key) => this.#using(() => kept.end(OUTCOMES, [roomId, key])));
-    await Promise.allSettled(forgotten); // what stays is removed later
-  }
-
-  /** Takes out of memory what another process has taken out of the store. Returns that, and what became of it. */
+  /**
+   * Takes out of memory what another process has taken out of the store. Returns that, and what became of it.
+   */
   async gone(): Promise<(readonly [send: Queued, outcome: Outcome | undefined])[]> {
     const before = this.#sends.filter(({ isStored }) => isStored);
     const keys = new Set<string>();
@@ -276,11 +304,10 @@ export class WaitingSends {
     const gone = before.filter((send) => !keys.has(keyOf(send)) && this.#sends.includes(send));
     for (const send of gone) this.takeOut(send);
     if (gone.length === 0) return [];
-    const known = new Map<string, Outcome>();
-    for await (const { key, state } of this.#parts.kept.list(OUTCOMES, this.#place)) {
-      known.set(key[1] ?? "", state.outcome);
-    }
-    await this.#forget(gone.filter(({ isForeign }) => !isForeign).map(keyOf).filter((key) => known.has(key)));
+    const noted = await outcomes(this.#parts.kept, this.#place);
+    const known = new Map<string, Outcome>(noted.map(({ key, state }) => [key[1] ?? "", state.outcome]));
+    const heard = gone.filter(({ isForeign }) => !isForeign).map(keyOf).filter((key) => known.has(key));
+    await forget(this.#parts.kept, heard.map((key) => [this.#parts.roomId, key]));
     return gone.map((send) => [send, known.get(keyOf(send))]);
   }
 
@@ -303,7 +330,8 @@ export class WaitingSends {
     }`; // another process may count, too
     send.entry = { key, record };
     this.#sends.push(send);
-    return this.#write(key, record);
+    // One after the other: what a crash leaves has no gap, into which an application could not add again.
+    return this.#adding.take(() => this.#write(key, record));
   }
 
   /** Takes one out of the store, and then out of memory. */
@@ -315,7 +343,9 @@ export class WaitingSends {
   /** Takes one out of the store. */
   async erase(send: Queued, outcome: Outcome): Promise<void> {
     const key = keyOf(send);
-    await (send.isForeign ? this.#note(key, outcome) : this.#write(key, null));
+    if (send.isForeign) return await this.#note(key, outcome);
+    await send.stored.catch(() => {}); // else it is stored behind this
+    await this.#write(key, null);
   }
 
   /** Takes one out of the store, and notes what became of it for the process that has added it. */

@@ -119,7 +119,8 @@ export class RoomSender {
 
   /** Sends one. Returns whether the next may follow at once. */
   async #try(send: Queued, failures: number): Promise<boolean> {
-    const { record: { eventType, content, txnId, disableEncryption } } = send.entry as Entry; // all in the queue have one
+    // All in the queue have one.
+    const { record: { eventType, content, txnId, disableEncryption } } = send.entry as Entry;
     send.isUnderway = true;
     this.report(send, "sending");
     let eventId: EventID | undefined;

@@ -23,8 +23,8 @@ export interface QueueProgress {
   /** Which send of the queue has changed. */
   readonly send: QueuedSend;
   /**
-   * What it is now: in the store; on its way; waiting for the next try, since the server is away or busy; sent;
-   * refused for good; or taken out of the queue.
+   * What it is now: in the store; on its way; waiting for the next try, since the server is away or busy;
+   * sent; refused for good; or taken out of the queue.
    */
   readonly state: "stored" | "sending" | "waiting" | "sent" | "failed" | "cancelled";
   /** How many sends of the room are in the queue. */
@@ -38,8 +38,8 @@ export interface QueueProgress {
 /** Options of {@link QueueAPI.queue}. */
 export interface QueueOptions {
   /**
-   * Called with each change of a send, also of those that an earlier process has left. It takes the place of the
-   * one before. Default: the one before; at first none.
+   * Called with each change of a send, also of those that an earlier process has left.
+   * It takes the place of the one before. Default: the one before; at first none.
    */
   onProgress?: (progress: QueueProgress) => void;
 }
@@ -47,15 +47,16 @@ export interface QueueOptions {
 /** A send in a queue. */
 export interface QueuedSend {
   /**
-   * Resolves with its transaction ID when it is in the store: from then on it is sent, even if the process ends.
-   * Rejects with a {@linkcode ValueError} if the content can't be sent, or the queue is full.
+   * Resolves with its transaction ID when it is in the store: from then on it is sent, even if the process
+   * ends. Rejects with a {@linkcode ValueError} if the content can't be sent, or the queue is full.
    */
   readonly stored: Promise<TransactionID>;
   /**
-   * Resolves with the event when the server has it, also if another process has sent it. Rejects with what the
-   * server says if it refuses for good, with an `AbortError` if the send was cancelled, and with a
-   * {@linkcode ClientEndedError} if the client ends before (then the next process sends it), or another process
-   * has taken it out so long ago that nobody knows what became of it. Unread, it causes no unhandled rejection.
+   * Resolves with the event when the server has it, also if another process has sent it. Rejects
+   * with what the server says if it refuses for good, with an `AbortError` if the send was
+   * cancelled, and with a {@linkcode ClientEndedError} if the client ends before (then the next
+   * process sends it), or another process has taken it out so long ago that nobody knows what became
+   * of it. Unread, it causes no unhandled rejection.
    */
   readonly sent: Promise<EventID>;
   /** The type of the event; empty until it is stored. */
@@ -65,8 +66,8 @@ export interface QueuedSend {
   /**
    * Takes it out of the queue.
    *
-   * @returns Whether it is out. False if it is on its way, has been sent, or was refused. A try before, whose answer
-   *   was lost, may have arrived.
+   * @returns Whether it is out. False if it is on its way, has been sent, or was refused.
+   *   A try before, whose answer was lost, may have arrived.
    *
    * @example
    * ```ts
@@ -174,8 +175,8 @@ export interface SendQueue {
    */
   list(): Promise<QueuedSend[]>;
   /**
-   * Resolves when the queue is empty: each send has arrived, or was refused or cancelled. Rejects if the client
-   * ends before.
+   * Resolves when the queue is empty: each send has arrived, or was refused or cancelled.
+   * Rejects if the client ends before.
    *
    * @example
    * ```ts
@@ -195,17 +196,18 @@ export interface SendQueue {
 /** The operation on queues. */
 export interface QueueAPI {
   /**
-   * The queue of a room: what is added to it leaves in that order, without being awaited, one after the other.
+   * The queue of a room: what is added to it leaves in that order,
+   * without being awaited, one after the other.
    *
-   * A send is in the `store` before it leaves, with its transaction ID. So it is sent once, though the process ends
-   * at any moment: the next one goes on when it has handled the first sync of a start, begins a pass
-   * (`syncOnce()`), or has this called for the room. While the server is away or busy, the queue waits, and
-   * tries again after up to a minute. A send that the server refuses for good is taken out and logged, and
-   * those behind it go on. Homeservers forget transaction IDs after a day or so: a send whose answer was lost
-   * may come twice if the next process begins later than that.
+   * A send is in the `store` before it leaves, with its transaction ID. So it is sent once, though the
+   * process ends at any moment: the next one goes on when it has handled the first sync of a start, begins a
+   * pass (`syncOnce()`), or has this called for the room. While the server is away or busy, the queue waits,
+   * and tries again after up to a minute. A send that the server refuses for good is taken out and logged,
+   * and those behind it go on. Homeservers forget transaction IDs after a day or so: a send whose answer was
+   * lost may come twice if the next process begins later than that.
    *
-   * A room's queue holds 1,000 sends. Without a `store` they end with the client. In a handler, a send that is
-   * added again after a crash is the same.
+   * A room's queue holds 1,000 sends. Without a `store` they end with the client.
+   * In a handler, a send that is added again after a crash is the same.
    *
    * @param roomId The room.
    * @param options What is called with the progress of the queue.

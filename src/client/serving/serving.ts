@@ -1,6 +1,6 @@
 /**
- * What a client answers: one function from a request to its response, with a door for each protocol. One of them is
- * the push gateway: the homeserver tells of new events, and the bot handles them.
+ * What a client answers: one function from a request to its response, with a door for each protocol.
+ * One of them is the push gateway: the homeserver tells of new events, and the bot handles them.
  *
  * @see {@link https://spec.matrix.org/v1.19/push-gateway-api/ | Push gateway API}
  *
@@ -161,7 +161,8 @@ async function registerWake(
     rule.actions.length === 1 && rule.actions[0] === "notify";
   const wanted = events === "all";
   if (wanted && !isRuled) {
-    if (rule !== undefined) await api.removePushRule("global", "override", RULE, options); // a new one comes first
+    // A new one comes first.
+    if (rule !== undefined) await api.removePushRule("global", "override", RULE, options);
     await api.setPushRule("global", "override", RULE, ["notify"], { ...options, conditions: [] });
   }
   if (!wanted && rule !== undefined) await api.removePushRule("global", "override", RULE, options);

@@ -136,6 +136,8 @@ export class OwnKeys {
   ): "lost" | "there" {
     this.#forgetPrevious(tx);
     const count = countOf(counts);
+    const counted = this.#counts.shown(count, this.account.facts.counted);
+    if (counted !== undefined) this.account.change(tx, { counted });
     const fallback = this.#mayReplaceFallback(unusedFallbackTypes);
     this.#generate(tx, {
       oneTimeKeys: OwnKeys.onServer - this.#counts.believed(tx, count, this.account.facts.counted),

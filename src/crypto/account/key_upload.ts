@@ -1,6 +1,6 @@
 /**
- * The upload of the own keys, and how many one-time keys the server has: what syncs say of it, and its answers to
- * uploads. The public halves of those that are kept are packed into one value.
+ * The upload of the own keys, and how many one-time keys the server has: what syncs say of it,
+ * and its answers to uploads. The public halves of those that are kept are packed into one value.
  *
  * @module
  */
@@ -124,6 +124,8 @@ export interface CountedKeys {
   readonly count: number;
   /** When, in milliseconds since the epoch. */
   readonly at: number;
+  /** Whether a sync has said as many since, so that a later one may be right with fewer. Absent: none has. */
+  readonly isShown?: true;
 }
 
 /** How long the answer to an upload counts more than what syncs say, in milliseconds, where they disagree. */
@@ -152,19 +154,27 @@ export class KeyCounts {
 
   /**
    * How many the server is taken to have. It has more than there should be only if a sync said too few, or
-   * nothing: then what it answered to the last upload counts for a while, and is asked for again after that.
+   * nothing: then what it answered to the last upload counts. That is asked for again after a while, or at
+   * once where syncs have come as far since: then they are not wrong each time.
    *
    * @param count What a sync says.
    * @param answered What the last upload was answered.
    */
   believed(tx: Transaction, count: number, answered: CountedKeys | undefined): number {
-    if (answered === undefined || answered.count <= this.#most) return count;
+    if (answered === undefined || answered.count <= this.#most || count >= answered.count) return count;
     const now = this.#clock.now();
-    if (elapsed(now, answered.at) >= PATIENCE && elapsed(now, this.#askedAt) >= PATIENCE) {
+    const isToDoubt = answered.isShown === true || elapsed(now, answered.at) >= PATIENCE;
+    if (isToDoubt && elapsed(now, this.#askedAt) >= PATIENCE) {
       this.#isToAsk = tx.leadsToRequest = true;
       this.#askedAt = now;
     }
-    return Math.max(count, answered.count);
+    return answered.count;
+  }
+
+  /** What the last upload was answered, now that a sync says as many; undefined: that changes nothing. */
+  shown(count: number, answered: CountedKeys | undefined): CountedKeys | undefined {
+    if (answered === undefined || answered.isShown || answered.count <= this.#most) return undefined;
+    return count >= answered.count ? { ...answered, isShown: true } : undefined;
   }
 
   /** Notes that an upload has failed: a server that refuses to be asked is not asked all the time. */
@@ -175,7 +185,7 @@ export class KeyCounts {
   /** Reads the answer to an upload; undefined: it says nothing of it. */
   answered(tx: Transaction, { one_time_key_counts: counts }: JsonObject): CountedKeys | undefined {
     if (!isJsonObject(counts)) return undefined;
-    tx.onCommit(() => this.#isToAsk = false);
+    tx.onCommit(() => [this.#isToAsk, this.#askedAt] = [false, -Infinity]);
     return { count: countOf(counts), at: this.#clock.now() };
   }
 }

@@ -195,8 +195,8 @@ export class OwnAccount {
   }
 
   /**
-   * Starts the session of a pre-key message, and decrypts the message. The private half of the
-   * one-time key is removed in the same step, and only if the message could be decrypted. The server has given
+   * Starts the session of a pre-key message, and decrypts the message. The private half of the one-time
+   * key is removed in the same step, and only if the message could be decrypted. The server has given
    * that key away, so it has one less.
    *
    * @param senderKey The Curve25519 key of the sender's device.

@@ -18,6 +18,7 @@ import type {
   DueSessions,
   ExportedSession,
   InboundSessions,
+  SessionPage,
 } from "../megolm/mod.ts";
 import type { Transaction } from "../records/mod.ts";
 import { type FailureOutput, Retries } from "../requests/requests.ts";
@@ -78,8 +79,8 @@ const FAILED = { base: 5_000, cap: 900_000 };
 export class BackupRequests {
   readonly #options;
   /**
-   * Failures of anything, and of uploads alone, by the backup's public key: the version is gone, as the server says
-   * and does not show, or the keys. Not by version, which the server may invent; a key it can't.
+   * Failures of anything, and of uploads alone, by the backup's public key: the version is gone, as the
+   * server says and does not show, or the keys. Not by version, which the server may invent; a key it can't.
    */
   readonly #failed = new Retries<string>(FAILED);
   #underway: Underway | undefined;
@@ -94,7 +95,7 @@ export class BackupRequests {
     readonly restore: BackupRestore;
     /** The sessions that are to be backed up. */
     readonly due: DueSessions;
-    readonly inbound: Pick<InboundSessions, "exportSession" | "exportPage">;
+    readonly inbound: Pick<InboundSessions, "exportSession" | "export">;
   }) {
     this.#options = options;
   }
@@ -261,10 +262,7 @@ export class BackupRequests {
     const { backup, inbound } = this.#options;
     let after = scanned;
     while (after !== "all") {
-      const { sessions, last }: Awaited<ReturnType<InboundSessions["exportPage"]>> = await inbound.exportPage(
-        tx,
-        { after, limit: BATCH },
-      );
+      const { sessions, last }: SessionPage = await inbound.export.page(tx, { after, limit: BATCH });
       after = last ?? "all";
       if (sessions.length > 0) return { sessions, due: [], scanned: after };
     }

@@ -1,6 +1,6 @@
 /**
- * Room keys on their way out of the backup: which sessions are asked for, what has come, and the keys in the JSON of
- * all of them, as its bytes come.
+ * Room keys on their way out of the backup: which sessions are asked for, what has come,
+ * and the keys in the JSON of all of them, as its bytes come.
  *
  * A session is asked for when an event of it can't be read. What was asked for is not asked for
  * again before a while: most keys that are not in the backup never will be.
@@ -185,7 +185,9 @@ export class RoomKeysReader {
     return this.#hasBegun && this.#depth === 0;
   }
 
-  /** Whether a string is read as a name. Values are, too, which does no harm: a name comes before each object. */
+  /**
+   * Whether a string is read as a name. Values are, too, which does no harm: a name comes before each object.
+   */
   get #isNamed(): boolean {
     return this.#depth <= KEY_LEVEL;
   }

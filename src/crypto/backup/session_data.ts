@@ -1,6 +1,6 @@
 /**
- * The backup of room keys as plain data: what goes into the engine and comes out, its private key, and a room key in
- * it, encrypted to the public key.
+ * The backup of room keys as plain data: what goes into the engine and comes out, its private key,
+ * and a room key in it, encrypted to the public key.
  *
  * The encryption has no authenticity: its MAC covers nothing, which is an error that the format
  * can't lose. Anybody who knows the public key can put keys into a backup, and the server does.
@@ -11,7 +11,7 @@
 
 import { type PkDecryption, type Vodozemac, VodozemacError } from "@greenroom/vodozemac-wasm";
 import type { KeyBackupData, KeyBackupDefinition, KeyBackupRooms } from "../../types/api/device_keys.ts";
-import { isJsonObject, parseObject } from "../../types/json.ts";
+import { objectOf, parseObject } from "../../types/json.ts";
 import { type ExportedSession, type ImportedRoomKey, readSessionJson, sessionJson } from "../megolm/mod.ts";
 import type { MegolmSessionRef, ShownVersion } from "../../types/identifiers.ts";
 import { encodeBase64 } from "../../types/base64.ts";
@@ -49,8 +49,8 @@ export function decryptSession(
   { roomId, sessionId }: MegolmSessionRef,
   data: unknown,
 ): ImportedRoomKey | undefined {
-  const { session_data } = isJsonObject(data) ? data : {};
-  const { ephemeral, ciphertext, mac } = isJsonObject(session_data) ? session_data : {};
+  const { session_data } = objectOf(data);
+  const { ephemeral, ciphertext, mac } = objectOf(session_data);
   if (typeof ephemeral !== "string" || typeof ciphertext !== "string" || typeof mac !== "string") {
     return undefined;
   }

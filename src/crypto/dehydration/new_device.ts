@@ -1,6 +1,6 @@
 /**
- * A dehydrated device: made, signed and encrypted; decrypted again, with what was sent to it; and what is said of
- * one: plain data.
+ * A dehydrated device: made, signed and encrypted; decrypted again, with what was sent to it;
+ * and what is said of one: plain data.
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /**
- * Checks keys: those of devices, as a server shows them or a sender includes them in a message, and cross-signing
- * keys.
+ * Checks keys: those of devices, as a server shows them or a sender includes them in
+ * a message, and cross-signing keys.
  *
  * @see {@link https://spec.matrix.org/v1.19/client-server-api/#device-keys | Device keys}
  * @see {@link https://spec.matrix.org/v1.19/client-server-api/#cross-signing | Cross-signing}
@@ -8,7 +8,7 @@
  */
 
 import type { Vodozemac } from "@greenroom/vodozemac-wasm";
-import { WeighedCache } from "../../base/recent_map.ts";
+import { RecentMap } from "../../base/recent_map.ts";
 import type { DeviceKeys } from "../../types/api/device_keys.ts";
 import { isOpaqueId } from "../../types/identifiers.ts";
 import type { DeviceID, UserID } from "../../types/ids.ts";
@@ -163,7 +163,7 @@ export interface ExpectedSender {
 export class SenderDeviceKeys {
   readonly #vodozemac: () => Vodozemac;
   /** The keys whose signature was good, by identity key. */
-  readonly #verified = new WeighedCache<string, string>(MAX_VERIFIED);
+  readonly #verified = new RecentMap<string, string>(MAX_VERIFIED);
 
   /** @param vodozemac Gives the primitives. */
   constructor(vodozemac: () => Vodozemac) {
@@ -187,7 +187,7 @@ export class SenderDeviceKeys {
     if (this.#verified.get(curve25519) !== text) {
       const signer = { userId, keyId: `ed25519:${deviceId}`, publicKey: ed25519 };
       if (!verifySignedJson(this.#vodozemac(), value, signer)) return undefined;
-      if (text.length <= MAX_VERIFIED_LENGTH) this.#verified.set(curve25519, text, 1);
+      if (text.length <= MAX_VERIFIED_LENGTH) this.#verified.set(curve25519, text);
     }
     return value as unknown as DeviceKeys; // the members that count have been looked at
   }
@@ -254,7 +254,9 @@ export interface Credentials {
   readonly deviceId: DeviceID;
   /** Its Ed25519 signing key, in unpadded base64. */
   readonly ed25519: string;
-  /** The keys that have signed its keys in its user's name, in unpadded base64; anybody can make such keys. */
+  /**
+   * The keys that have signed its keys in its user's name, in unpadded base64; anybody can make such keys.
+   */
   readonly signedBy: readonly string[];
 }
 

@@ -1,9 +1,6 @@
 /**
  * The devices of others, and how far they are to be trusted.
  *
- * Over 300 lines because it is the one door to what is known of users, and each of its methods is
- * short.
- *
  * @see {@link https://spec.matrix.org/v1.19/client-server-api/#tracking-the-device-list-for-a-user | Tracking device lists}
  * @module
  */
@@ -46,8 +43,10 @@ import type { Credentials, LocalTrust, StoredDevice } from "./device_keys_check.
  */
 export class DeviceLists {
   readonly #context: CryptoContext;
-  readonly #tracked = new TrackedUsers();
-  readonly #changes = new ChangeLog<UserID>();
+  /** The users that are tracked, and the queries about them. */
+  readonly tracked: TrackedUsers = new TrackedUsers();
+  /** The users of whom any device, its trust or the identity has changed, once that is durable. */
+  readonly changes: ChangeLog<UserID> = new ChangeLog<UserID>();
   /** The own user-signing key, which verifies other users; undefined: none does. */
   #verifier: string | undefined;
 
@@ -55,43 +54,10 @@ export class DeviceLists {
     this.#context = context;
   }
 
-  /** Changes when any device, its trust or any identity does, once that is durable. */
-  get version(): number {
-    return this.#changes.version;
-  }
-
-  /** The users of those changes since a version; undefined: it is too long ago. */
-  changedSince(version: number): ReadonlySet<UserID> | undefined {
-    return this.#changes.since(version);
-  }
-
-  /** Changes when devices may be out of date, or are not tracked any more: {@link isDirty}. */
-  get dirtyVersion(): number {
-    return this.#tracked.version;
-  }
-
   /** Reads which users are tracked. */
   async load(tx: Transaction): Promise<void> {
-    await this.#tracked.load(tx);
-    this.#verifier = verifierOf((await tx.get(userKey(this.#context.own.userId)))?.identity);
-  }
-
-  /** Begins to track users: members of encrypted rooms, and the own user. New ones are dirty. */
-  track(tx: Transaction, users: Iterable<UserID>): void {
-    this.#tracked.track(tx, users);
-  }
-
-  /**
-   * Asks about a user once: one who is tracked stays so, of one with whom no encrypted room is known to
-   * be shared later changes are not followed. If many of those are asked about, nothing happens.
-   */
-  lookUp(tx: Transaction, userId: UserID): void {
-    this.#tracked.visit(tx, userId);
-  }
-
-  /** Marks users whose devices may have changed; users that are not tracked are ignored. */
-  changed(tx: Transaction, users: Iterable<UserID>): void {
-    this.#tracked.changed(tx, users);
+    const [own] = await Promise.all([tx.get(userKey(this.#context.own.userId)), this.tracked.load(tx)]);
+    this.#verifier = verifierOf(own?.identity);
   }
 
   /**
@@ -101,34 +67,14 @@ export class DeviceLists {
    * step.
    */
   left(tx: Transaction, users: Iterable<UserID>): void {
-    for (const userId of this.#tracked.left(tx, users)) {
+    for (const userId of this.tracked.left(tx, users)) {
       schedulePruning(tx, userId, { now: this.#context.clock.now(), days: LEFT_USER_DAYS });
     }
   }
 
-  /** Marks all users: changes may have been missed. */
-  invalidateAll(tx: Transaction): void {
-    this.#tracked.invalidateAll(tx);
-  }
-
   /** Makes users dirty who were queried before a time; returns the earliest time of the others. */
   outdate(users: Iterable<UserID>, since = Infinity): number {
-    return this.#tracked.outdate(users, { since, now: this.#context.clock.now() });
-  }
-
-  /** Returns whether a user is tracked: changes of the devices are then known of. */
-  isTracked(userId: UserID): boolean {
-    return this.#tracked.has(userId) && !this.#tracked.isVisitor(userId);
-  }
-
-  /**
-   * Returns whether the devices of any of the users have to be queried before encrypting for them.
-   *
-   * Users who are not tracked don't count, nor do those that the server does not know or whose
-   * server it can't reach: they are queried again later.
-   */
-  isDirty(users: Iterable<UserID>): boolean {
-    return this.#tracked.isDirty(users);
+    return this.tracked.outdate(users, { since, now: this.#context.clock.now() });
   }
 
   /**
@@ -140,37 +86,9 @@ export class DeviceLists {
     tx: Transaction,
     { users, since }: { readonly users: readonly UserID[]; readonly since?: number },
   ): boolean {
-    this.track(tx, users);
+    this.tracked.track(tx, users);
     if (since !== undefined) this.outdate(users, since);
-    return users.some((userId) => !this.isTracked(userId)) || this.isDirty(users);
-  }
-
-  /** Returns whether a user's keys may have changed since the last answer about them. */
-  isBehind(userId: UserID): boolean {
-    return this.#tracked.isBehind(userId);
-  }
-
-  /**
-   * Returns whether a user is followed, and nothing has been announced since the server was asked about
-   * them.
-   */
-  isUpToDate(userId: UserID): boolean {
-    return this.isTracked(userId) && !this.isBehind(userId);
-  }
-
-  /**
-   * Returns the question to ask the server now: of at most 250 users, of each in one query at a time.
-   *
-   * @param now The time, in milliseconds since the epoch.
-   * @returns The query, which ends with {@link receiveQuery} or {@link failQuery}; undefined: none.
-   */
-  nextQuery(now: number): DeviceQuery | undefined {
-    return this.#tracked.nextQuery(now);
-  }
-
-  /** In how many milliseconds a waiting user may be queried; infinity: none waits. */
-  nextIn(now: number): number {
-    return this.#tracked.nextIn(now);
+    return !users.every((userId) => this.tracked.isFollowed(userId)) || this.tracked.isDirty(users);
   }
 
   /**
@@ -182,17 +100,17 @@ export class DeviceLists {
   async receiveQuery(tx: Transaction, query: DeviceQuery, response: JsonObject): Promise<DeviceListChanges> {
     const changes = new DeviceListChanges();
     if (!isQueryResponse(response)) {
-      tx.onCommit(() => this.failQuery(query, this.#context.clock.now()));
+      tx.onCommit(() => this.tracked.failed(query, { now: this.#context.clock.now() }));
       return changes;
     }
-    const asked = this.#tracked.asked(query);
+    const asked = this.tracked.asked(query);
     const users = nextPiece(asked, response);
     changes.more = users.length < asked.length;
     const records = await tx.getMany(users.map(userKey));
     for (const [index, userId] of users.entries()) {
       const before = records[index] ?? NO_RECORD;
-      const isVisitor = this.#tracked.isVisitor(userId);
-      const parts = { context: this.#context, tracked: this.#tracked, verifier: this.#verifier };
+      const isVisitor = this.tracked.isVisitor(userId);
+      const parts = { context: this.#context, tracked: this.tracked, verifier: this.#verifier };
       const after = receiveUser(tx, parts, { userId, query, response, before, changes });
       if (after === before) continue;
       this.#write(tx, userId, after);
@@ -200,29 +118,13 @@ export class DeviceLists {
       if (isVisitor) schedulePruning(tx, userId, { now: this.#context.clock.now(), days: LEFT_USER_DAYS });
     }
     for (const { userId } of changes.removed) {
-      schedulePruning(tx, userId, { now: this.#context.clock.now(), days: GONE_PEER_DAYS + 1 }); // a day has a beginning
+      // A day has a beginning.
+      schedulePruning(tx, userId, { now: this.#context.clock.now(), days: GONE_PEER_DAYS + 1 });
     }
     tx.onCommit(() => {
-      for (const userId of changes.changed) this.#changes.note(userId);
+      for (const userId of changes.changed) this.changes.note(userId);
     });
     return changes;
-  }
-
-  /**
-   * Gives up a query: its users stay dirty and are queried again after a growing delay.
-   *
-   * @param now The time, in milliseconds since the epoch.
-   * @param options.refused Whether the server refused the query as such, and would again: its users
-   *   are then queried in smaller groups, until those at fault are alone; those are not waited for
-   *   any more. Default: false.
-   * @param options.again Whether they may be queried again without a delay. Default: false.
-   */
-  failQuery(
-    query: DeviceQuery,
-    now: number,
-    { refused = false, again = false }: { refused?: boolean; again?: boolean } = {},
-  ): void {
-    this.#tracked.failed(query, { now, refused, again });
   }
 
   /** The devices of users, without the own one; users without devices are missing. */
@@ -336,14 +238,14 @@ export class DeviceLists {
 
   /** Removes the devices of a user who is not tracked: no encrypted room is shared. */
   async pruneUser(tx: Transaction, userId: UserID): Promise<void> {
-    if (this.#tracked.has(userId)) return;
+    if (this.tracked.has(userId)) return;
     if (!await pruneLeftUser(tx, userId, this.#context.clock.now())) return;
-    tx.onCommit(() => this.#changes.note(userId));
+    tx.onCommit(() => this.changes.note(userId));
   }
 
   #put(tx: Transaction, userId: UserID, record: UserRecord): void {
     this.#write(tx, userId, record);
-    tx.onCommit(() => this.#changes.note(userId));
+    tx.onCommit(() => this.changes.note(userId));
   }
 
   /** Another own user-signing key verifies other users, whose signatures are looked for again. */
@@ -353,8 +255,8 @@ export class DeviceLists {
     if (userId !== this.#context.own.userId || before === verifier) return;
     this.#verifier = verifier;
     tx.onAbort(() => this.#verifier = before);
-    tx.onCommit(() => this.#changes.noteAll());
-    if (verifier !== undefined) this.#tracked.invalidateOthers(tx, userId);
+    tx.onCommit(() => this.changes.noteAll());
+    if (verifier !== undefined) this.tracked.invalidateOthers(tx, userId);
   }
 
   async #devices(tx: Transaction, userId: UserID): Promise<readonly CryptoDevice[]> {

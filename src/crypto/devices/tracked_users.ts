@@ -61,9 +61,9 @@ export class TrackedUsers {
   async load(tx: Transaction): Promise<void> {
     const memory = [this.#users, this.#asked, this.#outdated, this.#answered, this.#dirty, this.#urgent];
     for (const part of [...memory, this.#visitors, this.#backoff]) part.clear();
-    this.#epoch = await tx.get(epochKey) ?? 0;
-    this.#sequence = this.#epoch;
-    for (const [[userId = ""], tracking] of await tx.list<Tracking>("tracked")) {
+    const [epoch, tracked] = await Promise.all([tx.get(epochKey), tx.list<Tracking>("tracked")]);
+    this.#sequence = this.#epoch = epoch ?? 0;
+    for (const [[userId = ""], tracking] of tracked) {
       if (!isUserId(userId)) continue; // a damaged record: the server would refuse the whole query
       this.#users.set(userId, tracking);
       if (tracking.isVisit) this.#visitors.add(userId);
@@ -77,25 +77,33 @@ export class TrackedUsers {
     return this.#version;
   }
 
-  /** Returns whether a user is tracked. */
+  /** Returns whether a user is tracked, or looked up. */
   has(userId: UserID): boolean {
     return this.#users.has(userId);
   }
 
-  /** Begins to track users, who are dirty at first; tracked users do not change. */
+  /** Returns whether a user is tracked: changes of the devices are then known of. */
+  isFollowed(userId: UserID): boolean {
+    return this.#users.has(userId) && !this.#visitors.has(userId);
+  }
+
+  /**
+   * Begins to track users: members of encrypted rooms, and the own user. New ones are dirty; tracked users do
+   * not change.
+   */
   track(tx: Transaction, users: Iterable<UserID>): void {
     for (const userId of users) {
-      const isTracked = this.#users.has(userId) && !this.isVisitor(userId);
       // An invalid user ID has no devices, and would make the server refuse the whole query.
-      if (!isTracked && isUserId(userId)) this.#mark(tx, userId);
+      if (!this.isFollowed(userId) && isUserId(userId)) this.#mark(tx, userId);
     }
   }
 
   /**
-   * Looks a user up once: of one who is not tracked, what the next answer says is not followed. Of as
-   * many of those at a time as one query can be about; others are not looked up.
+   * Looks a user up once: one who is tracked stays so, of one with whom no encrypted room is known to be
+   * shared later changes are not followed. Of as many of those at a time as one query can be about; others
+   * are not looked up.
    */
-  visit(tx: Transaction, userId: UserID): void {
+  lookUp(tx: Transaction, userId: UserID): void {
     if (this.#users.has(userId)) return this.changed(tx, [userId]);
     if (!isUserId(userId) || this.#visitors.size >= MAX_USERS) return;
     const tracking = { changed: ++this.#sequence, checked: 0, isVisit: true } as const;
@@ -110,9 +118,7 @@ export class TrackedUsers {
 
   /** Marks users whose devices may have changed; users that are not tracked are ignored. */
   changed(tx: Transaction, users: Iterable<UserID>): void {
-    for (const userId of users) {
-      if (this.#users.has(userId) && !this.isVisitor(userId)) this.#mark(tx, userId);
-    }
+    for (const userId of users) if (this.isFollowed(userId)) this.#mark(tx, userId);
   }
 
   /**
@@ -133,7 +139,7 @@ export class TrackedUsers {
     if (!wasBehind) this.#checked(tx, userId, this.#epoch);
   }
 
-  /** Marks all users. */
+  /** Marks all users: changes may have been missed. */
   invalidateAll(tx: Transaction): void {
     const before = this.#epoch;
     this.#epoch = ++this.#sequence;
@@ -170,14 +176,33 @@ export class TrackedUsers {
     return tracking === undefined || this.#isBehind(tracking);
   }
 
-  /** Returns whether the devices of any of the users have to be queried before encrypting for them. */
+  /**
+   * Returns whether a user is followed, and nothing has been announced since the server was asked about
+   * them.
+   */
+  isUpToDate(userId: UserID): boolean {
+    return this.isFollowed(userId) && !this.isBehind(userId);
+  }
+
+  /**
+   * Returns whether the devices of any of the users have to be queried before encrypting for them.
+   *
+   * Users who are not tracked don't count, nor do those that the server does not know or whose
+   * server it can't reach: they are queried again later.
+   */
   isDirty(users: Iterable<UserID>): boolean {
     if (this.#urgent.size === 0) return false;
     for (const userId of users) if (this.#urgent.has(userId)) return true;
     return false;
   }
 
-  /** The next query, if any; a user is in one query at a time. */
+  /**
+   * Returns the question to ask the server now: of at most 250 users, of each in one query at a time.
+   *
+   * @param now The time, in milliseconds since the epoch.
+   * @returns The query, which ends for each user with {@link answered}, {@link absent} or
+   *   {@link unreachable}, or for all with {@link failed}; undefined: none.
+   */
   nextQuery(now: number): DeviceQuery | undefined {
     const users: UserID[] = [];
     let limit = MAX_USERS;
@@ -243,20 +268,21 @@ export class TrackedUsers {
   }
 
   /**
-   * Notes that a query has failed.
+   * Gives up a query: its users stay dirty and are queried again after a growing delay.
    *
    * @param options.now The time, in milliseconds since the epoch.
-   * @param options.refused Whether the server refused the query: its users are then queried in
-   *   smaller groups, and one who is refused alone is not waited for any more.
-   * @param options.again Whether they may be queried again without a delay.
+   * @param options.refused Whether the server refused the query as such, and would again: its users are then
+   *   queried in smaller groups, until those at fault are alone; those are not waited for any more.
+   *   Default: false.
+   * @param options.again Whether they may be queried again without a delay. Default: false.
    */
   failed(
     query: DeviceQuery,
-    { now, refused, again }: { now: number; refused: boolean; again?: boolean },
+    { now, refused = false, again = false }: { now: number; refused?: boolean; again?: boolean },
   ): void {
     for (const userId of this.asked(query)) {
       this.#asked.delete(userId);
-      if (again !== true) {
+      if (!again) {
         this.#backoff.failed(userId, { now, refused: refused ? query.users.length : undefined });
       }
       this.#refresh(userId);

@@ -99,7 +99,8 @@ export interface ShownIdentity {
  * own identity, nor once the server shows another.
  */
 export function verifierOf(own: StoredIdentity | undefined): string | undefined {
-  // A proof goes when another identity is shown, so that it would do: an error in that must not verify anybody.
+  // A proof goes when another identity is shown, so that it would do:
+  // an error in that must not verify anybody.
   return own?.proven === true && isPinned(own) ? own.userSigning : undefined;
 }
 

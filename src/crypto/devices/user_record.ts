@@ -1,5 +1,6 @@
 /**
- * The record of a user's devices, the devices that it describes, with their trust, and their owners by signing key.
+ * The record of a user's devices, the devices that it describes, with their trust,
+ * and their owners by signing key.
  *
  * @module
  */
@@ -8,7 +9,8 @@ import { ValueError } from "../../errors/matrix_error.ts";
 import type { DeviceID, UserID } from "../../types/ids.ts";
 import { sameKey } from "../../types/base64.ts";
 import { isPinned, isVerified, type StoredIdentity } from "./user_identity.ts";
-import { type RecordKey, recordKey, type Transaction } from "../records/mod.ts";
+import { type ChangeLog, type RecordKey, recordKey, type Transaction } from "../records/mod.ts";
+import type { TrackedUsers } from "./tracked_users.ts";
 import type { Credentials, KnownDevice, LocalTrust, StoredDevice } from "./device_keys_check.ts";
 
 /** The record of a user. It is kept when the user is not tracked any more. */
@@ -86,7 +88,8 @@ export function everByIdentityKey(
     return { ...known, trust: deviceTrust(device, identity, verifier) };
   }
   const isKnown = (device: KnownDevice): boolean => device.deviceId === deviceId;
-  if (shown === undefined || devices.some(isKnown) || gone.some(isKnown)) return undefined; // or by other keys
+  // A device of that ID has other keys.
+  if (shown === undefined || devices.some(isKnown) || gone.some(isKnown)) return undefined;
   const device = { deviceId, ed25519 };
   const trust = deviceTrust({ ...device, curve25519, signedBy: shown }, identity, verifier);
   return trust === "unsigned" ? undefined : { ...device, trust };
@@ -174,8 +177,8 @@ function compared<Known extends KnownDevice>(
  * - `blacklisted`: the application has blocked it;
  * - `unsigned`: only the device itself and the server say that it is the user's; also an own device
  *   that is signed by an identity which the application has not accepted;
- * - `violation`: the user has signed it, but was verified once and is not any more, or the identity is one that was
- *   replaced before; or it is the own user's, and not the one that was accepted;
+ * - `violation`: the user has signed it, but was verified once and is not any more, or the identity is one
+ *   that was replaced before; or it is the own user's, and not the one that was accepted;
  * - `cross-signed`: the user has signed it, and nobody has verified the user;
  * - `verified`: the application has verified the device; or the user has signed it, and the user's
  *   identity is verified.
@@ -229,32 +232,18 @@ export interface KnownDevices {
 
 /** Finds such devices, and asks the server for those that are missing. */
 export interface FindableDevices extends KnownDevices {
-  /** Has the server asked once for a user's devices, whether they are followed or not. */
-  lookUp(tx: Transaction, userId: UserID): void;
-  /**
-   * Returns whether a user is followed, and nothing has been announced since the server was asked about
-   * them.
-   */
-  isUpToDate(userId: UserID): boolean;
+  readonly tracked: Pick<TrackedUsers, "lookUp" | "isUpToDate">;
 }
 
 /** How many devices that no record has any more are kept, beside as many as the records have. */
 const MAX_FORMER = 10_000;
-
-/** The changes of device lists. */
-export interface DeviceChanges {
-  /** Changes when any device does. */
-  readonly version: number;
-  /** The users with changed devices since a version; undefined: it is too long ago. */
-  changedSince(version: number): ReadonlySet<UserID> | undefined;
-}
 
 /**
  * Finds the user of a present or former device: a device signs its keys with its user's ID, so that
  * no other user can publish its signing key. The devices are read at the first use, which is rare.
  */
 export class DeviceOwners {
-  readonly #changes: DeviceChanges;
+  readonly #changes: Pick<ChangeLog<UserID>, "version" | "since">;
   #users = new Map<string, UserID>();
   /** How many there were when all records were read. */
   #read = 0;
@@ -262,7 +251,7 @@ export class DeviceOwners {
   #version: number | undefined;
 
   /** @param changes The changes of device lists. */
-  constructor(changes: DeviceChanges) {
+  constructor(changes: Pick<ChangeLog<UserID>, "version" | "since">) {
     this.#changes = changes;
   }
 
@@ -270,7 +259,7 @@ export class DeviceOwners {
   async ownerOf(tx: Transaction, ed25519: string): Promise<UserID | undefined> {
     const { version } = this.#changes;
     const since = this.#users.size > 2 * this.#read + MAX_FORMER ? undefined : this.#version;
-    const changed = since === undefined ? undefined : this.#changes.changedSince(since);
+    const changed = since === undefined ? undefined : this.#changes.since(since);
     if (changed === undefined) {
       this.#version = undefined; // until all are read
       this.#users = new Map();

@@ -8,7 +8,7 @@
 
 import { type Vodozemac, VodozemacError } from "@greenroom/vodozemac-wasm";
 import { ValueError } from "../../errors/matrix_error.ts";
-import { isJsonObject, type JsonObject } from "../../types/json.ts";
+import { type JsonObject, objectIn } from "../../types/json.ts";
 import { decodeBase64 } from "../../types/base64.ts";
 
 /** How deep objects and arrays may lie in each other. */
@@ -173,8 +173,8 @@ export function withSignature<Signed extends object>(
   object: Signed,
   { userId, keyId, signature }: NewSignature,
 ): Omit<Signed, "signatures"> & { signatures: Record<string, Record<string, string>> } {
-  const signatures = memberOf(object, "signatures") ?? {};
-  const ofUser = memberOf(signatures, userId) ?? {};
+  const signatures = objectIn(object, "signatures") ?? {};
+  const ofUser = objectIn(signatures, userId) ?? {};
   // Members that are no objects hold no signatures; the others are kept.
   const all = { ...signatures, [userId]: { ...ofUser, [keyId]: signature } } as Record<
     string,
@@ -184,15 +184,9 @@ export function withSignature<Signed extends object>(
 }
 
 function signatureOf(object: JsonObject, { userId, keyId }: Signer): Uint8Array | undefined {
-  const text = memberOf(memberOf(object, "signatures") ?? {}, userId)?.[keyId];
+  const text = objectIn(objectIn(object, "signatures"), userId)?.[keyId];
   // Much longer texts are not decoded; the verification checks the exact length.
   return typeof text === "string" && text.length <= MAX_SIGNATURE ? decodeBase64(text) : undefined;
-}
-
-/** A member that is an object of its own, whatever its name. */
-function memberOf(object: object, name: string): JsonObject | undefined {
-  const value: unknown = Object.getOwnPropertyDescriptor(object, name)?.value;
-  return isJsonObject(value) ? value : undefined;
 }
 
 /** A signature of nothing: it is refused before anything is computed. */

@@ -8,8 +8,8 @@
  * @module
  */
 
-import { platform } from "../../base/platform/mod.ts";
 import { elapsed } from "../../base/clock.ts";
+import { pause } from "../../base/runs.ts";
 import { DeviceConflictError } from "../../errors/encryption_error.ts";
 import { MissingPermissionError } from "../../errors/matrix_error.ts";
 import type { MessageEvent } from "../../types/events/event.ts";
@@ -43,7 +43,7 @@ import type {
 } from "../sharing/mod.ts";
 import { type EngineSteps, engineSteps } from "./steps.ts";
 import { OwnKeys } from "../account/account.ts";
-import { WeighedCache } from "../../base/recent_map.ts";
+import { RecentMap } from "../../base/recent_map.ts";
 import { EngineRequests } from "./engine_requests.ts";
 import { recoverFromOldSession } from "./rollback.ts";
 import {
@@ -69,14 +69,25 @@ export type { EngineSteps, OfferReply, OwnHealth, OwnIdentityState, SigningReply
 export { openerOf, type StorageOpener } from "../secrets/secrets.ts";
 export type { VerificationAct, VerificationReply } from "./verification_steps.ts";
 
-/** How many records are cached between steps: five of each room for a bot in 10,000 rooms. */
-const CACHED_RECORDS = 50_000;
+/** How many records are cached between steps: eight of each room for a bot in 10,000 rooms. */
+const CACHED_RECORDS = 80_000;
 /** How many events may have arrived before that is stored. */
 const MAX_UNNOTED = 1_000;
 
+/** A reply that waits until all that led to it is durable, while the next step may begin. */
+export interface Underway<Reply> {
+  /** Resolves with the reply. */
+  readonly reply: Promise<Reply>;
+}
+
 /** What is known of a step before it is made. */
 interface StepOptions extends CommitOptions {
-  /** Whether it says so if it may lead to a request (`leadsToRequest`). Default: no, it counts as one that may. */
+  /** Whether it ends before it is durable. Default: no. */
+  readonly shared?: boolean;
+  /**
+   * Whether it says so if it may lead to a request (`leadsToRequest`). Default:
+   * no, it counts as one that may.
+   */
   readonly marks?: boolean;
 }
 
@@ -85,11 +96,13 @@ export class Engine {
   /** The steps about identities, keys of sessions, dehydrated devices, shared history and verifications. */
   readonly steps: EngineSteps = engineSteps((work) => this.#step(work));
   readonly #options: EngineOptions;
-  readonly #cache: RecordCache = new WeighedCache(CACHED_RECORDS);
+  readonly #cache: RecordCache = new RecentMap(CACHED_RECORDS);
   /** Events that need not be sent any more, which is not stored yet. */
   #sent: SentRoomEvent[] = [];
-  /** Whether what a step has deferred may not be durable yet. */
+  /** Whether what a step has changed may not be durable yet. */
   #owed = false;
+  /** Settles with the commit of the last step that has ended before it was durable. */
+  #durable: Promise<void> = Promise.resolve();
   /** When the requests were taken, in ms since the epoch; undefined: a step may have led to others. */
   #takenAt: number | undefined;
   /** How long from then on there are no others, in milliseconds. */
@@ -140,7 +153,7 @@ export class Engine {
 
   /** Decrypts an event that did not come with a sync. */
   async decrypt(event: MessageEvent): Promise<Decryption> {
-    const [decryption] = await this.#step((tx, { inbound }) => inbound.decryptAll(tx, [event]));
+    const [decryption] = await this.#step((tx, { inbound }) => inbound.decryption.decryptAll(tx, [event]));
     return decryption as Decryption; // one for each event
   }
 
@@ -170,7 +183,7 @@ export class Engine {
       for (const event of outcome.recovered) recovered.push(event);
       for (const alarm of outcome.alarms) alarms.push(alarm);
       if (outcome.more !== true) return { recovered, alarms };
-      await new Promise<void>((resolve) => platform.nextTask(resolve));
+      await pause();
     }
   }
 
@@ -199,9 +212,16 @@ export class Engine {
     await this.#step((tx, parts) => receiveMemberChange(tx, parts, change));
   }
 
-  /** Encrypts an event; undefined if the room has to be prepared first. */
-  encrypt(input: EncryptInput): Promise<Encrypted | undefined> {
-    return this.#step((tx, { outbound }) => outbound.encrypt(tx, input));
+  /**
+   * Encrypts an event; undefined if the room has to be prepared first. The step ends before it is
+   * durable, so that those that come until then share a commit.
+   */
+  async encrypt(input: EncryptInput): Promise<Underway<Encrypted | undefined>> {
+    const encrypted = await this.#step(async (tx, { outbound }) => {
+      await this.#forgetSent(tx); // the event takes the place of one that has arrived
+      return await outbound.encrypt(tx, input);
+    }, { shared: true });
+    return { reply: this.#durable.then(() => encrypted) };
   }
 
   /**
@@ -211,7 +231,7 @@ export class Engine {
   async roomEventSent(event: SentRoomEvent): Promise<void> {
     this.#sent.push(event);
     if (event.hasArrived && this.#sent.length < MAX_UNNOTED) return;
-    await this.#step((tx) => Promise.resolve(this.#forgetSent(tx)), { marks: true });
+    await this.#step((tx) => this.#forgetSent(tx), { marks: true });
   }
 
   /** Discards events that waited for their keys and have been handled. */
@@ -252,9 +272,8 @@ export class Engine {
    * one with which the device is handed back or released, at the latest.
    */
   async noteSent(): Promise<void> {
-    if (this.#sent.length > 0) {
-      await this.#step((tx) => Promise.resolve(this.#forgetSent(tx)), { deferred: true, marks: true });
-    }
+    if (this.#sent.length === 0) return;
+    await this.#step((tx) => this.#forgetSent(tx), { deferred: true, marks: true });
   }
 
   /** The same, and frees the objects of vodozemac. */
@@ -291,14 +310,15 @@ export class Engine {
 
   async #transact<Result>(
     work: (tx: Transaction) => Promise<Result>,
-    { marks = false, ...commit }: StepOptions = {},
+    { marks = false, shared = false, ...commit }: StepOptions = {},
   ): Promise<Result> {
     const tx = new Transaction(this.#options.vault, this.#cache);
     try {
       const result = await work(tx);
-      if (tx.changes > 0 && this.#sent.length > 0) this.#forgetSent(tx);
-      await tx.commit(commit);
-      if (tx.changes > 0) this.#owed = commit.deferred === true;
+      if (tx.changes > 0) await this.#forgetSent(tx);
+      if (shared) this.#durable = tx.begin() ?? this.#durable;
+      else await tx.commit(commit);
+      if (tx.changes > 0) this.#owed = shared || commit.deferred === true;
       if (tx.leadsToRequest || !marks) this.#takenAt = undefined;
       return result;
     } catch (error) {
@@ -307,11 +327,10 @@ export class Engine {
     }
   }
 
-  #forgetSent(tx: Transaction): void {
-    const sent = this.#sent;
-    this.#sent = [];
-    tx.onAbort(() => this.#sent = sent.concat(this.#sent));
-    for (const { roomId, txnId } of sent) this.#opened.outbound.roomEventSent(tx, roomId, txnId);
+  async #forgetSent(tx: Transaction): Promise<void> {
+    const sent = this.#sent.splice(0);
+    if (sent.length > 0) tx.onAbort(() => this.#sent = sent.concat(this.#sent));
+    for (const { roomId, txnId } of sent) await this.#opened.outbound.roomEventSent(tx, roomId, txnId);
   }
 
   #clear(): void {

@@ -96,7 +96,7 @@ export class EngineRequests {
   /** In how many milliseconds something that failed may be asked again; infinity: nothing waits. */
   nextIn(now: number): number {
     const { devices, olm, backupRequests, history, signatures } = this.#parts;
-    const waiting = [devices, olm.claims, backupRequests, history, signatures, this.#ownSignature];
+    const waiting = [devices.tracked, olm.claims, backupRequests, history, signatures, this.#ownSignature];
     return Math.min(...waiting.map((each) => each.nextIn(now)));
   }
 
@@ -132,12 +132,12 @@ export class EngineRequests {
       case "signaturesUpload":
         return this.#signaturesEnded(tx, request, response);
       case "keysClaim":
-        await this.#parts.olm.receiveClaim(tx, request.claim, response);
-        await this.#parts.keyRequests.retryAnswers(tx); // devices that requested keys may be reachable now
+        await this.#parts.olm.handshakes.receive(tx, request.claim, response);
+        await this.#parts.keyRequests.answers.retry(tx); // devices that requested keys may be reachable now
         await this.#parts.secretAnswers.retry(tx);
         return NOTHING;
       case "outbox":
-        this.#parts.outbox.remove(tx, request.entry.id);
+        await this.#parts.outbound.takeOut(tx, request.entry);
         this.#refusedMessages.took(request.entry);
         return NOTHING;
     }
@@ -156,7 +156,7 @@ export class EngineRequests {
       case "signaturesUpload":
         return this.#signaturesEnded(tx, request);
       case "keysQuery":
-        devices.failQuery(request.query, clock.now(), { refused: isRefusal(failure.status) });
+        devices.tracked.failed(request.query, { now: clock.now(), refused: isRefusal(failure.status) });
         return NOTHING;
       case "keysClaim":
         olm.claims.failed(request.claim, {
@@ -183,7 +183,7 @@ export class EngineRequests {
   /** Returns whether the server is known to have no other keys of this device. */
   #mayUpload(): boolean {
     const { devices, context: { own } } = this.#parts;
-    return this.#isOwnKnown && !devices.isDirty([own.userId]);
+    return this.#isOwnKnown && !devices.tracked.isDirty([own.userId]);
   }
 
   *#upload(): Generator<EngineRequest> {
@@ -208,8 +208,8 @@ export class EngineRequests {
   }
 
   *#queries(): Generator<EngineRequest> {
-    const { devices, ownKeys: { isPublished: wasPublished }, context: { clock } } = this.#parts;
-    for (let query = devices.nextQuery(clock.now()); query; query = devices.nextQuery(clock.now())) {
+    const { devices: { tracked }, ownKeys: { isPublished: wasPublished }, context: { clock } } = this.#parts;
+    for (let query = tracked.nextQuery(clock.now()); query; query = tracked.nextQuery(clock.now())) {
       const id = this.#begin({ kind: "keysQuery", query, wasPublished });
       yield { id, kind: "keysQuery", users: query.users };
     }
@@ -253,10 +253,11 @@ export class EngineRequests {
     if (response === undefined) signatures.failed(tx, clock.now());
     else {
       signatures.answered(tx, due, response);
-      for (const { userId } of due) devices.lookUp(tx, userId); // what became of it is seen in nothing else
+      // What became of it is seen in nothing else.
+      for (const { userId } of due) devices.tracked.lookUp(tx, userId);
     }
     if (!hasOwn) return NOTHING;
-    devices.changed(tx, [own.userId]);
+    devices.tracked.changed(tx, [own.userId]);
     tx.onCommit(() => this.#ownSignature.ended(clock.now(), response));
     return NOTHING;
   }
@@ -276,7 +277,7 @@ export class EngineRequests {
     const { outbox, outbound, context } = this.#parts;
     const verdict = this.#refusedMessages.judge(entry, failure.status);
     if (verdict === "later") return NOTHING;
-    outbox.remove(tx, entry.id);
+    await outbound.takeOut(tx, entry);
     const isPart = this.#refusedMessages.takePart(entry);
     if (verdict === "halves" && entry.kind === "toDevice") {
       for (const messages of halves(entry.messages)) {
@@ -300,7 +301,7 @@ export class EngineRequests {
    */
   async #uploadFailed(tx: Transaction, failure: RequestFailure): Promise<Pick<AnswerOutcome, "conflict">> {
     const { ownKeys, devices, context: { own } } = this.#parts;
-    devices.changed(tx, [own.userId]);
+    devices.tracked.changed(tx, [own.userId]);
     if (ownKeys.failUpload(failure) !== "clash") return NOTHING;
     if (!ownKeys.wasPublished) return this.#refuse(tx);
     await recoverFromRollback(tx, this.#parts);
@@ -322,9 +323,9 @@ export class EngineRequests {
         ...alarm,
       });
       // A start waits for the answer that counts, and so does the one after it.
-      if (alarm.kind === "identity-changed") devices.changed(tx, [own.userId]);
+      if (alarm.kind === "identity-changed") devices.tracked.changed(tx, [own.userId]);
       tx.onCommit(() => {
-        devices.failQuery(query, context.clock.now(), { again });
+        devices.tracked.failed(query, { now: context.clock.now(), again });
         noted();
       });
       return { recovered: [], alarms: [alarm] };
@@ -358,7 +359,7 @@ export class EngineRequests {
   ): Pick<AnswerOutcome, "conflict"> {
     const { ownKeys, devices, context: { own } } = this.#parts;
     if (shown === "missing" && ownKeys.isPublished && !wasPublished) {
-      devices.changed(tx, [own.userId]); // it was asked before it got the keys: it is asked again
+      devices.tracked.changed(tx, [own.userId]); // it was asked before it got the keys: it is asked again
       return NOTHING;
     }
     if (ownKeys.checkServer(tx, shown as DeviceKeys | "missing") === "differs") return this.#refuse(tx);

@@ -63,19 +63,20 @@ export async function receiveSync(
 ): Promise<CryptoOutput> {
   const { ownKeys, inbound, undecryptable, keyRequests, backup, devices, rooms } = parts;
   tx.onCommit(() => parts.context.server.answers++);
-  const found = ownKeys.receiveCounts(tx, input.oneTimeKeyCounts, input.unusedFallbackTypes);
-  if (found === "lost") devices.changed(tx, [parts.context.own.userId]);
+  const { oneTimeKeyCounts: counts, unusedFallbackTypes } = input;
+  const found = counts && ownKeys.receiveCounts(tx, counts, unusedFallbackTypes);
+  if (found === "lost") devices.tracked.changed(tx, [parts.context.own.userId]);
   takeDeviceLists(tx, parts, input);
   const before = input.state.map(({ roomId }) => roomId).filter((roomId) => rooms.isEncrypted(roomId));
   const encryptedRooms = new Set(before);
   for (const room of input.state) await receiveRoomState(tx, parts, room);
   // If the room was encrypted after they came, nothing else has shown them before something is sent there.
   const speakers = input.encrypted.filter(({ room_id }) => rooms.isEncrypted(room_id));
-  devices.track(tx, new Set(speakers.map(({ sender }) => sender)));
+  devices.tracked.track(tx, new Set(speakers.map(({ sender }) => sender)));
   const { toDevice, newKeys } = await takeToDevice(tx, parts, { input, skip });
   const again = new Set<number>();
   const { handledBefore } = input;
-  const decrypted = await inbound.decryptAll(tx, input.encrypted, { handledBefore, again });
+  const decrypted = await inbound.decryption.decryptAll(tx, input.encrypted, { handledBefore, again });
   const underway: number[] = [];
   const distrusted = new Set<UserID>();
   for (const [index, event] of input.encrypted.entries()) {
@@ -92,9 +93,10 @@ export async function receiveSync(
   }
   // An application service is not shown that a room is encrypted which its own user joins: nothing else
   // has their senders looked up, so that their devices stay unknown.
-  devices.track(tx, distrusted);
+  devices.tracked.track(tx, distrusted);
   const { userId } = parts.context.own;
-  const hasOwn = input.encrypted.some(({ sender }) => sender === userId); // only own events can show a rollback
+  // Only own events can show a rollback.
+  const hasOwn = input.encrypted.some(({ sender }) => sender === userId);
   if (hasOwn && await tellsOfRollback(tx, parts, { encrypted: input.encrypted, decrypted })) {
     await recoverFromRollback(tx, parts);
   }
@@ -111,9 +113,9 @@ function takeDeviceLists(
 ): void {
   if (initial) {
     rooms.forgetMembers(tx);
-    devices.invalidateAll(tx);
+    devices.tracked.invalidateAll(tx);
   }
-  if (deviceLists.changed.length > 0) devices.changed(tx, deviceLists.changed);
+  if (deviceLists.changed.length > 0) devices.tracked.changed(tx, deviceLists.changed);
   if (deviceLists.left.length > 0) devices.left(tx, deviceLists.left);
 }
 
@@ -212,22 +214,22 @@ async function receiveRoomState(
     if (event.type === "m.room.member") history.memberEvent(tx, room.roomId, event);
   }
   const changes = rooms.receiveState(tx, room);
-  if (changes.track.length > 0) devices.track(tx, changes.track);
+  if (changes.track.length > 0) devices.tracked.track(tx, changes.track);
   // Synapse announces no devices of a user who joined one room and was banned from another meanwhile.
-  if (changes.joined.length > 0) devices.changed(tx, changes.joined);
+  if (changes.joined.length > 0) devices.tracked.changed(tx, changes.joined);
   if (changes.left.length > 0 || changes.settingsChanged) await outbound.roomChanged(tx, changes);
 }
 
 /**
- * Receives a change of a member before the sync shows it. Of who was invited it may have shown by now that they have
- * joined, when the answer to the invitation was slower.
+ * Receives a change of a member before the sync shows it. Of who was invited it may have shown by now that
+ * they have joined, when the answer to the invitation was slower.
  */
 export async function receiveMemberChange(
   tx: Transaction,
   parts: EngineParts,
   { roomId, userId, membership }: MemberChange,
 ): Promise<void> {
-  if (membership === Membership.INVITE && parts.rooms.hasJoined(roomId, userId)) return;
+  if (membership === Membership.INVITE && parts.rooms.members.hasJoined(roomId, userId)) return;
   const event: StateEvent = {
     type: "m.room.member",
     state_key: userId,
@@ -248,7 +250,7 @@ export async function receiveDescription(
   description: RoomDescription,
 ): Promise<void> {
   const changes = rooms.describe(tx, description);
-  devices.track(tx, changes.track);
+  devices.tracked.track(tx, changes.track);
   await outbound.roomChanged(tx, changes);
 }
 
@@ -312,10 +314,10 @@ async function receiveToDevice(
       });
       return {};
     case "clear":
-      if (event.type === "m.room_key_request") await keyRequests.receive(tx, event);
+      if (event.type === "m.room_key_request") await keyRequests.answers.receive(tx, event);
       if (event.type === "m.secret.request") await secretAnswers.receive(tx, event);
       if (event.type === "m.room_key.withheld" || event.type === "org.matrix.room_key.withheld") {
-        await inbound.receiveWithheld(tx, event);
+        await inbound.withheld.receive(tx, event);
       }
       return { message: { event } };
   }

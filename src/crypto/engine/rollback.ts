@@ -1,9 +1,9 @@
 /**
- * What shows that the store was set back to an earlier state, and recovering from it; and answers that contradict
- * what the server has taken, or shown, of the own user before.
+ * What shows that the store was set back to an earlier state, and recovering from it;
+ * and answers that contradict what the server has taken, or shown, of the own user before.
  *
- * Anybody who stands in between, or a server at odds with itself, can alter one answer. It does not count, and the
- * server is asked again; what stays so does.
+ * Anybody who stands in between, or a server at odds with itself, can alter one answer.
+ * It does not count, and the server is asked again; what stays so does.
  *
  * @module
  */
@@ -97,15 +97,18 @@ export async function recoverFromRollback(tx: Transaction, parts: EngineParts): 
   ownKeys.recoverFromRollback(tx);
   olm.sessions.rollback(tx);
   await outbound.rollback(tx);
-  devices.invalidateAll(tx);
-  for (const { id } of pending) outbox.remove(tx, id);
+  devices.tracked.invalidateAll(tx);
+  for (const entry of pending) await outbound.takeOut(tx, entry);
 }
 
-/** After how many answers with other keys of the device the next one counts: in a minute. The device ends by it. */
+/**
+ * After how many answers with other keys of the device the next one counts:
+ * in a minute. The device ends by it.
+ */
 const MAX_KEYS = 7;
 /**
- * After how many answers with another identity the next one counts: at once, since the user may have reset it, and a
- * start waits for it.
+ * After how many answers with another identity the next one counts:
+ * at once, since the user may have reset it, and a start waits for it.
  */
 const MAX_IDENTITIES = 2;
 

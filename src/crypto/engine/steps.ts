@@ -1,6 +1,6 @@
 /**
- * The steps of the engine about identities, keys of sessions, dehydrated devices and shared history, by their names.
- * They do not overlap with other steps.
+ * The steps of the engine about identities, keys of sessions, dehydrated devices and shared history,
+ * by their names. They do not overlap with other steps.
  *
  * @module
  */
@@ -119,7 +119,7 @@ const STEPS = {
   /** Compares private keys with the identity that the server has shown; undefined: none. */
   compareIdentity: (tx, { ownIdentity }, seeds: Partial<IdentitySeeds>) => ownIdentity.compared(tx, seeds),
   /** Has the server asked what it shows of the own user, even if that is known. */
-  askForIdentity: (tx, { devices, context: { own } }) => devices.changed(tx, [own.userId]),
+  askForIdentity: (tx, { devices, context: { own } }) => devices.tracked.changed(tx, [own.userId]),
   /**
    * Offers private keys of the own identity. Those that fit what the server has shown since it was
    * asked are kept, and prove that identity; others change nothing.
@@ -151,7 +151,7 @@ const STEPS = {
   releaseUpload: (tx, { ownIdentity }) => tx.onCommit(() => ownIdentity.isAwaited = false),
 
   /** Exports a page of the sessions of others, and of the copies of the own. */
-  exportSessions: (tx, { inbound }, query: SessionQuery) => inbound.exportPage(tx, query),
+  exportSessions: (tx, { inbound }, query: SessionQuery) => inbound.export.page(tx, query),
   /** Imports keys: some hundreds, so that other steps need not wait long. */
   importKeys: (tx, parts, keys: readonly ImportedRoomKey[]) => receiveKeys(tx, parts, keys),
   /** Returns the backup that is in use; undefined: none is. */
@@ -230,7 +230,7 @@ async function identityState(
   return {
     shown: await devices.identityOf(tx, userId),
     keys: ownIdentity.known,
-    isBehind: devices.isBehind(userId),
+    isBehind: devices.tracked.isBehind(userId),
     opener: await tx.get(STORAGE_OPENER),
   };
 }

@@ -13,9 +13,9 @@ import type {
   VerificationFlow,
   VerificationNews,
   VerificationSend,
-  VerificationWay,
 } from "../verification/verification.ts";
 import type { VerificationEvent } from "../../types/content/encryption_content.ts";
+import type { VerificationWay } from "../../types/verification.ts";
 import type { EngineParts } from "./engine_parts.ts";
 import type { RecoveredEvent } from "../megolm/mod.ts";
 

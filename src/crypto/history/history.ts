@@ -110,9 +110,9 @@ export class HistoryIntake {
   /** @param options The parts that it needs. */
   constructor(
     options: KeyReceivers & {
-      readonly inbound: Pick<InboundSessions, "importAll" | "receiveShared">;
+      readonly inbound: Pick<InboundSessions, "importAll" | "withheld">;
       /** The devices of those who share. */
-      readonly devices: Pick<DeviceLists, "track" | "changed" | "isTracked" | "isBehind" | "device">;
+      readonly devices: Pick<DeviceLists, "tracked" | "device">;
     },
   ) {
     this.#options = options;
@@ -120,8 +120,7 @@ export class HistoryIntake {
 
   /** Reads what an earlier process has left. */
   async load(tx: Transaction): Promise<void> {
-    await this.#announced.load(tx);
-    await this.#accepted.load(tx);
+    await Promise.all([this.#announced.load(tx), this.#accepted.load(tx)]);
   }
 
   /** Notes where room keys are; nothing is fetched before an invitation of the sender was accepted. */
@@ -180,8 +179,9 @@ export class HistoryIntake {
       if (!this.#isDue(pair, now)) continue;
       const { sender, roomId, deviceId } = pair;
       if (this.#isUnknown(pair)) {
-        devices.track(tx, [sender]);
-        devices.changed(tx, [sender]); // no room is shared with who only invites: nothing shows changes
+        devices.tracked.track(tx, [sender]);
+        // No room is shared with who only invites: nothing shows changes.
+        devices.tracked.changed(tx, [sender]);
         tx.onCommit(() => this.#lookedUp.set(nameOf(pair), pair));
         continue;
       }
@@ -220,7 +220,7 @@ export class HistoryIntake {
     const keys = underway.keys ??= keysIn(bundle, { roomId, sharedBy: sender });
     const some = keys.slice(taken, taken + KEYS_A_STEP);
     const { recovered } = some.length === 0 ? { recovered: [] } : await receiveKeys(tx, this.#options, some);
-    if (taken === 0) await this.#options.inbound.receiveShared(tx, sender, withheldIn(bundle, roomId));
+    if (taken === 0) await this.#options.inbound.withheld.shared(tx, sender, withheldIn(bundle, roomId));
     const more = taken + some.length < keys.length;
     tx.onCommit(() => underway.taken += some.length);
     if (more) return { recovered, alarms: [], more };
@@ -263,15 +263,16 @@ export class HistoryIntake {
 
   /** Returns whether nothing has to come before something can be done for it. */
   #isReady(place: Place): boolean {
-    return this.#isUnknown(place) || !this.#options.devices.isBehind(place.sender);
+    return this.#isUnknown(place) || !this.#options.devices.tracked.isBehind(place.sender);
   }
 
-  /** Returns whether to ask the server about a sender: who has left all rooms since is not followed any more. */
+  /** Returns whether to ask the server about a sender: who has left all rooms since is no longer followed. */
   #isUnknown(place: Place): boolean {
-    return this.#lookedUp.get(nameOf(place)) === undefined || !this.#options.devices.isTracked(place.sender);
+    return this.#lookedUp.get(nameOf(place)) === undefined ||
+      !this.#options.devices.tracked.isFollowed(place.sender);
   }
 
-  /** Has a sender be looked up, once more if need be: what was known may be out of date since, and stay so. */
+  /** Has a sender looked up, once more if need be: what was known may be outdated since, and stay so. */
   #lookUp(tx: Transaction, place: Place): void {
     tx.onCommit(() => this.#lookedUp.remove(nameOf(place)));
   }

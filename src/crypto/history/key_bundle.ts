@@ -159,7 +159,10 @@ export class HistoryOffers {
     this.#options = options;
   }
 
-  /** Looks who would get a room's keys, and has one-time keys claimed for them at once: who asks again has waited. */
+  /**
+   * Looks who would get a room's keys, and has one-time keys claimed for them at once:
+   * who asks again has waited.
+   */
   async recipients(tx: Transaction, userId: UserID): Promise<HistoryRecipients> {
     const { context: { own }, devices, olm } = this.#options;
     const identity = await devices.identityOf(tx, own.userId);

@@ -215,8 +215,8 @@ export class DueSignatures {
   }
 
   /**
-   * Notes that an upload was answered. What the server has refused it will refuse again; the rest is uploaded again
-   * until it is shown.
+   * Notes that an upload was answered. What the server has refused it will refuse again;
+   * the rest is uploaded again until it is shown.
    */
   answered(tx: Transaction, uploaded: readonly DueSignature[], response: JsonObject): void {
     const now = this.#context.clock.now();

@@ -75,7 +75,8 @@ export function newSeeds(): IdentitySeeds {
 /** Copies, since each holder wipes its own. */
 export function copiedSeeds<Seeds extends Partial<IdentitySeeds>>(seeds: Seeds): Seeds {
   const copies = Object.entries(seeds).map(([name, seed]) => [name, seed?.slice()]);
-  return Object.fromEntries(copies.filter(([, seed]) => seed !== undefined)) as Seeds; // of each that is there
+  // Those that are there.
+  return Object.fromEntries(copies.filter(([, seed]) => seed !== undefined)) as Seeds;
 }
 
 /** The public keys. */
@@ -133,7 +134,8 @@ export function describedIdentity(
     const unsigned = object(name);
     const signature = master.sign(signableJson(unsigned));
     const keyId = `ed25519:${master.publicKey}`;
-    return withSignature(unsigned, { userId, keyId, signature }) as unknown as CrossSigningKey; // with a signature
+    // It has a signature now.
+    return withSignature(unsigned, { userId, keyId, signature }) as unknown as CrossSigningKey;
   };
   return {
     seeds: copiedSeeds(seeds),

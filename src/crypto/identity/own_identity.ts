@@ -103,7 +103,7 @@ export class OwnIdentity {
     /** The own device's account. */
     readonly account: OwnAccount;
     /** What the server shows of users. */
-    readonly devices: Pick<DeviceLists, "changeIdentity" | "isBehind">;
+    readonly devices: Pick<DeviceLists, "changeIdentity" | "tracked">;
   }) {
     this.#options = options;
     this.isAwaited = options.context.policy.awaitIdentity;
@@ -126,7 +126,7 @@ export class OwnIdentity {
    */
   async offer(tx: Transaction, seeds: Partial<IdentitySeeds>): Promise<OfferOutcome> {
     const { context: { own: { userId } }, devices } = this.#options;
-    return devices.isBehind(userId) ? "unasked" : await this.receive(tx, seeds);
+    return devices.tracked.isBehind(userId) ? "unasked" : await this.receive(tx, seeds);
   }
 
   /**

@@ -1,5 +1,6 @@
 /**
- * The text of a key file, base64 between two lines that say what it is; its head and its keys; and how one is written.
+ * The text of a key file, base64 between two lines that say what it is;
+ * its head and its keys; and how one is written.
  *
  * @module
  */

@@ -1,8 +1,8 @@
 /**
  * Reads a key file: checks and decrypts it, and finds its sessions, one after another.
  *
- * The elements of its JSON array are found as its bytes come, not parsed: each is bounded before `JSON.parse()`
- * gets it, however large the array is.
+ * The elements of its JSON array are found as its bytes come, not parsed:
+ * each is bounded before `JSON.parse()` gets it, however large the array is.
  *
  * @module
  */

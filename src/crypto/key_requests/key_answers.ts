@@ -1,6 +1,6 @@
 /**
- * Answers to own devices that ask for keys; and the own devices that this one asks: they are verified, and only those
- * that were asked may answer.
+ * Answers to own devices that ask for keys; and the own devices that this one asks:
+ * they are verified, and only those that were asked may answer.
  *
  * @module
  */
@@ -113,7 +113,8 @@ export class KeyAnswers {
     }
     if (!this.#isAllowed(asked)) return log.warn("A device asks for too many keys", { userId, deviceId });
     const exported = await inbound.exportSession(tx, { roomId, sessionId }, from);
-    // A forwarded key is this device's word for whose it is, which counts more than a backup's or an inviter's.
+    // A forwarded key is this device's word for whose it is,
+    // which counts more than a backup's or an inviter's.
     const isKnown = exported !== undefined && exported.source !== "backup" && exported.source !== "bundle";
     if (isKnown) return await this.#forward(tx, { asked, device, exported });
     if (isOwn) this.#refuse(tx, asked, "m.unavailable");

@@ -1,13 +1,13 @@
 /**
- * Key requests, of this device to own other devices, and of other devices to this one; and how keys are received
- * that no device has sent.
+ * Key requests, of this device to own other devices, and of other devices to this one;
+ * and how keys are received that no device has sent.
  *
  * @module
  */
 
 import { VodozemacError } from "@greenroom/vodozemac-wasm";
 import { EncryptionAlgorithm } from "../../types/enums.ts";
-import type { MessageEvent, ToDeviceEvent } from "../../types/events/event.ts";
+import type { MessageEvent } from "../../types/events/event.ts";
 import type { RoomID, UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
 import type { DeviceLists } from "../devices/mod.ts";
@@ -67,7 +67,8 @@ const MAX_IN_ALL = 500;
 /** Requests keys, and answers the requests of others. */
 export class KeyRequests {
   readonly #options: KeyRequestsOptions;
-  readonly #answers: KeyAnswers;
+  /** Answers the requests of others. */
+  readonly answers: KeyAnswers;
   readonly #requests = new FairIndex<KeyRequest>(LIMIT, ({ sender }) => sender);
   readonly #limit: SharedRateLimit;
   #last = 0;
@@ -75,20 +76,19 @@ export class KeyRequests {
   /** @param options The parts that it needs. */
   constructor(options: KeyRequestsOptions) {
     this.#options = options;
-    this.#answers = new KeyAnswers(options);
+    this.answers = new KeyAnswers(options);
     this.#limit = new SharedRateLimit(options.context.clock, PER_ROOM, MAX_IN_ALL);
   }
 
   /** Reads what an earlier process has left. */
   async load(tx: Transaction): Promise<void> {
     this.#requests.clear();
-    const records = await tx.list<KeyRequest>("keyRequest");
+    const [records] = await Promise.all([tx.list<KeyRequest>("keyRequest"), this.answers.load(tx)]);
     records.sort(([, one], [, other]) => one.order - other.order);
     for (const [, request] of records) {
       this.#requests.load(request.roomId, request.sessionId, request);
       this.#last = request.order;
     }
-    await this.#answers.load(tx);
   }
 
   /**
@@ -180,16 +180,6 @@ export class KeyRequests {
     return added.session;
   }
 
-  /** Receives an `m.room_key_request` of another device. */
-  async receive(tx: Transaction, event: ToDeviceEvent): Promise<void> {
-    await this.#answers.receive(tx, event);
-  }
-
-  /** Answers requests that had to wait for an Olm session: there may be one now. */
-  async retryAnswers(tx: Transaction): Promise<void> {
-    await this.#answers.retry(tx);
-  }
-
   /** Notes that a session is needed from an earlier index on. */
   #needsFrom(tx: Transaction, request: KeyRequest, index: number | undefined): void {
     if ((index ?? Infinity) < (request.index ?? 0)) this.#keep(tx, { ...request, index });
@@ -239,8 +229,8 @@ export interface KeyReceivers {
 }
 
 /**
- * Receives keys: those that can't be used are left out, and no more requested is what has come, unless it does
- * for the past alone.
+ * Receives keys: those that can't be used are left out, and no more requested is what has come,
+ * unless it does for the past alone.
  */
 export async function receiveKeys(
   tx: Transaction,

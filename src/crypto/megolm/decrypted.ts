@@ -1,6 +1,6 @@
 /**
- * Decrypted events and messages: plain data, with their encryption beside it; and encrypted events that the server
- * bundles with the event that they relate to.
+ * Decrypted events and messages: plain data, with their encryption beside it;
+ * and encrypted events that the server bundles with the event that they relate to.
  *
  * The server chooses what it bundles: each event has to name the other one inside its encrypted
  * payload.
@@ -20,7 +20,7 @@ import type { MessageEvent, ToDeviceEvent } from "../../types/events/event.ts";
 import type { EventID, RoomID, UserID } from "../../types/ids.ts";
 import type { VerificationEvent } from "../../types/content/encryption_content.ts";
 import type { DeviceAlarm } from "../../types/api/device_keys.ts";
-import { isJsonObject, type JsonObject } from "../../types/json.ts";
+import { isJsonObject, type JsonObject, objectOf } from "../../types/json.ts";
 
 /** The clear event, with what is known of its encryption. */
 export interface DecryptedEvent extends Encryptions {
@@ -167,8 +167,7 @@ function replaced(
 }
 
 function relationOf({ content }: MessageEvent): JsonObject {
-  const relation = content["m.relates_to"];
-  return isJsonObject(relation) ? relation : {};
+  return objectOf(content["m.relates_to"]);
 }
 
 function isEditOf(found: MessageEvent, original: MessageEvent): boolean {

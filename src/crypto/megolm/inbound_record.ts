@@ -1,6 +1,6 @@
 /**
- * The record of a Megolm session of another device, which of two ratchets of a session it keeps, and what others
- * than its maker say of it: hearsay, which nobody can prove.
+ * The record of a Megolm session of another device, which of two ratchets of a session it keeps,
+ * and what others than its maker say of it: hearsay, which nobody can prove.
  *
  * @module
  */

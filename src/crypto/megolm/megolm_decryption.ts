@@ -5,6 +5,7 @@
  */
 
 import type { InboundGroupSession, MegolmPlaintext, Outcome } from "@greenroom/vodozemac-wasm";
+import { withPauses } from "../../base/runs.ts";
 import { type EncryptionInfo, hasBundle } from "../../types/events/encryption_info.ts";
 import { type MessageEvent, SyncStream } from "../../types/events/event.ts";
 import type { RoomID, UserID } from "../../types/ids.ts";
@@ -30,6 +31,9 @@ import type { WithheldLog } from "./withheld_log.ts";
 
 /** How much goes into vodozemac at once, in characters of base64; it takes 8 MiB. */
 const MAX_CALL_LENGTH = 4 * 1024 * 1024;
+
+/** How many events are decrypted until other work goes on: each takes up to 0.1 ms. */
+const EVENTS_A_TURN = 100;
 
 /** The events of one session. */
 interface Group extends MegolmSessionRef {
@@ -103,14 +107,15 @@ export class MegolmDecryption {
     const records = await tx.getMany(groups.map(({ key }) => key));
     const replays = new ReplayLog();
     const open: OpenGroup[] = [];
-    for (const [index, group] of groups.entries()) {
-      const opened = this.#open(tx, group, { record: records[index], events, replays });
+    const known = groups.map((group, index) => ({ ...group, record: records[index] }));
+    for await (const group of inTurns(known, events)) {
+      const opened = this.#open(tx, group, { events, replays });
       if (opened !== undefined) open.push(opened);
       else for (const place of group.places) results[place] = await this.#missing(tx, events, place);
     }
     await replays.open(tx);
     await this.#options.owners.prefetch(tx, sendersOf(open, events));
-    for (const group of open) await this.#finish(tx, group, { events, output });
+    for await (const group of inTurns(open, events)) await this.#finish(tx, group, { events, output });
     replays.save(tx);
     return results;
   }
@@ -118,13 +123,10 @@ export class MegolmDecryption {
   /** Decrypts what belongs to a session; undefined if the session is not there. */
   #open(
     tx: Transaction,
-    group: Group,
-    { record, events, replays: log }: {
-      record: InboundRecord | undefined;
-      events: readonly MessageEvent[];
-      replays: ReplayLog;
-    },
+    group: Group & { readonly record: InboundRecord | undefined },
+    { events, replays: log }: { events: readonly MessageEvent[]; replays: ReplayLog },
   ): OpenGroup | undefined {
+    const { record } = group;
     if (record === undefined) return undefined;
     const session = this.#options.session(tx, group, record);
     if (session === undefined) return undefined;
@@ -230,6 +232,11 @@ export class MegolmDecryption {
     if (unsigned !== undefined) read.unsigned = unsigned;
     return { event: read, encryption };
   }
+}
+
+/** Goes through groups; among many events, other work goes on in between. */
+function inTurns<Each extends Group>(groups: readonly Each[], { length }: readonly MessageEvent[]) {
+  return length <= EVENTS_A_TURN ? groups : withPauses(groups, EVENTS_A_TURN, ({ places }) => places.length);
 }
 
 /** Groups the events by session; those with a bad envelope get their result immediately. */

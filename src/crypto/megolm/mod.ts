@@ -1,7 +1,6 @@
 /**
- * Megolm sessions of other devices, and copies of the own: receiving their keys, and decrypting events with them.
- *
- * Over 300 lines because the door of the folder is its main class.
+ * Megolm sessions of other devices, and copies of the own:
+ * receiving their keys, and decrypting events with them.
  *
  * @module
  */
@@ -9,12 +8,10 @@
 import { type InboundGroupSession, VodozemacError } from "@greenroom/vodozemac-wasm";
 import { isKey, unpadded } from "../../types/base64.ts";
 import { type MegolmSessionRef, readSessionRef } from "../../types/identifiers.ts";
-import type { MessageEvent, ToDeviceEvent } from "../../types/events/event.ts";
-import type { RoomID, UserID } from "../../types/ids.ts";
+import type { RoomID } from "../../types/ids.ts";
 import type { CryptoContext } from "../context/context.ts";
 import type { DeviceOwners } from "../devices/mod.ts";
 import { LiveObjects, type RecordKey, type Transaction } from "../records/mod.ts";
-import type { Decryption } from "./decrypted.ts";
 import {
   type Claimed,
   claimsIn,
@@ -27,7 +24,7 @@ import {
   withHearsay,
 } from "./inbound_record.ts";
 import { MegolmDecryption } from "./megolm_decryption.ts";
-import { type Delivery, noReplays } from "./replay_log.ts";
+import { noReplays } from "./replay_log.ts";
 import {
   type AddedKey,
   type ExportedSession,
@@ -35,13 +32,11 @@ import {
   readRoomKey,
   type ReceivedRoomKey,
   SessionExport,
-  type SessionPage,
-  type SessionQuery,
 } from "./room_key.ts";
 import { SessionClaims } from "./session_claims.ts";
 import { ClaimJudge, type SenderDevices, SessionOwners } from "./session_owner.ts";
 import { type DueSessions, type UnusedLimits, UnusedSessions } from "./unused_sessions.ts";
-import { type SharedReason, WithheldLog } from "./withheld_log.ts";
+import { WithheldLog } from "./withheld_log.ts";
 
 export type {
   AnswerOutput,
@@ -61,6 +56,7 @@ export {
   OTHER_SHARED,
   readSessionJson,
   sessionJson,
+  type SessionPage,
   type SessionQuery,
 } from "./room_key.ts";
 export { accepts, isPastOnly, senderTrustOf } from "./session_owner.ts";
@@ -89,11 +85,14 @@ const LIVE_SESSIONS = 12_000;
 export class InboundSessions {
   readonly #context: CryptoContext;
   readonly #live = new LiveObjects<InboundGroupSession>(LIVE_SESSIONS);
-  readonly #withheld = new WithheldLog();
+  /** Why others have withheld keys. */
+  readonly withheld: WithheldLog = new WithheldLog();
   readonly #unused: UnusedSessions;
   readonly #claims: SessionClaims;
-  readonly #decryption: MegolmDecryption;
-  readonly #export: SessionExport;
+  /** Decrypts events. */
+  readonly decryption: MegolmDecryption;
+  /** Makes copies of sessions, for a file, a backup or another device. */
+  readonly export: SessionExport;
   readonly #due: InboundSessionsOptions["due"];
 
   /** @param options The parts that it needs. */
@@ -108,19 +107,18 @@ export class InboundSessions {
       forget: (tx, { roomId, sessionId }) =>
         tx.onCommit(() => this.#live.evict(inboundKey(roomId, sessionId).id)),
     });
-    this.#decryption = new MegolmDecryption({
+    this.decryption = new MegolmDecryption({
       context,
       owners: new SessionOwners({ own: context.own, devices, owners, judge, claims: this.#claims }),
-      withheld: this.#withheld,
+      withheld: this.withheld,
       session: (tx, ref, record) => this.#session(tx, ref, record),
     });
-    this.#export = new SessionExport(context, { claims: this.#claims, judge, owners });
+    this.export = new SessionExport(context, { claims: this.#claims, judge, owners });
   }
 
   /** Reads what an earlier process has left; done by itself at the first use. */
   async load(tx: Transaction): Promise<void> {
-    await this.#withheld.load(tx);
-    await this.#unused.load(tx);
+    await Promise.all([this.withheld.load(tx), this.#unused.load(tx)]);
   }
 
   /** Frees all objects of vodozemac. */
@@ -138,7 +136,7 @@ export class InboundSessions {
       claim,
     });
     if (added.kind !== "refused") {
-      await this.#withheld.arrived(tx, key.sender, { ...ref, senderKey: claim.senderKey });
+      await this.withheld.arrived(tx, key.sender, { ...ref, senderKey: claim.senderKey });
     }
     return added;
   }
@@ -191,34 +189,6 @@ export class InboundSessions {
   }
 
   /**
-   * Decrypts events, and those that are bundled with them.
-   *
-   * @param events Events of the type `m.room.encrypted`.
-   * @param delivery Delivers the events to handlers. Absent: they are only decrypted.
-   * @returns The result of each, in the same order.
-   */
-  async decryptAll(
-    tx: Transaction,
-    events: readonly MessageEvent[],
-    delivery?: Delivery,
-  ): Promise<Decryption[]> {
-    return await this.#decryption.decryptAll(tx, events, delivery);
-  }
-
-  /**
-   * Receives an `m.room_key.withheld`, or its older name. It explains why an event can't be
-   * decrypted, and has no other effect.
-   */
-  async receiveWithheld(tx: Transaction, event: ToDeviceEvent): Promise<void> {
-    await this.#withheld.receive(tx, event);
-  }
-
-  /** Receives what a user who shares history leaves out of it: likewise. */
-  async receiveShared(tx: Transaction, sharedBy: UserID, sessions: readonly SharedReason[]): Promise<void> {
-    await this.#withheld.shared(tx, sharedBy, sessions);
-  }
-
-  /**
    * Exports a session.
    *
    * @param index From which index on; if that is not known, and by default, from the first that is.
@@ -230,11 +200,7 @@ export class InboundSessions {
     index = 0,
   ): Promise<ExportedSession | undefined> {
     const record = await tx.get(inboundKey(roomId, sessionId));
-    return record && await this.#export.one(tx, { roomId, sessionId }, { record, index });
-  }
-
-  async exportPage(tx: Transaction, query: SessionQuery): Promise<SessionPage> {
-    return await this.#export.page(tx, query);
+    return record && await this.export.one(tx, { roomId, sessionId }, { record, index });
   }
 
   #session(tx: Transaction, ref: MegolmSessionRef, record: InboundRecord): InboundGroupSession | undefined {

@@ -9,7 +9,7 @@ import type { DeviceKeys } from "../../types/api/device_keys.ts";
 import { EncryptionAlgorithm } from "../../types/enums.ts";
 import type { KeySource } from "../../types/events/encryption_info.ts";
 import type { RoomID, UserID } from "../../types/ids.ts";
-import { isJsonObject, type JsonObject } from "../../types/json.ts";
+import { type JsonObject, objectOf } from "../../types/json.ts";
 import { credentialsIn, type CryptoDevice, type DeviceOwners, isVouchedFor } from "../devices/mod.ts";
 import { isKey, sameKey, unpadded } from "../../types/base64.ts";
 import {
@@ -97,8 +97,8 @@ export interface ExportedSession {
   /** The Ed25519 key of the alleged maker; may be empty. */
   readonly senderEd25519: string;
   /**
-   * Who says who made it, as it came: what only a backup says, this device does not pass on as its own word. What
-   * a device says that is not heard counts no more than that.
+   * Who says who made it, as it came: what only a backup says, this device does not pass on as its own word.
+   * What a device says that is not heard counts no more than that.
    */
   readonly source: KeySource;
   /** Whether the key may be shared with users who are invited later. */
@@ -180,7 +180,7 @@ export function readSessionJson(object: JsonObject): SaidOfSession | undefined {
   const { session_key, sender_key, sender_claimed_keys } = object;
   if (typeof session_key !== "string" || typeof sender_key !== "string") return undefined;
   const sharedHistory = saidShared(object);
-  const { ed25519 } = isJsonObject(sender_claimed_keys) ? sender_claimed_keys : {};
+  const { ed25519 } = objectOf(sender_claimed_keys);
   return {
     sessionKey: session_key,
     senderKey: sender_key,

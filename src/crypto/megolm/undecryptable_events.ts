@@ -10,7 +10,7 @@ import type { EventID, RoomID, UserID } from "../../types/ids.ts";
 import type { CryptoContext } from "../context/context.ts";
 import type { DecryptedEvent, Decryption, RecoveredEvent, UndecryptableEventRef } from "./decrypted.ts";
 import { FairIndex, type RecordKey, recordKey, type Transaction } from "../records/mod.ts";
-import type { Delivery } from "./replay_log.ts";
+import type { MegolmDecryption } from "./megolm_decryption.ts";
 import type { MegolmSessionRef } from "../../types/identifiers.ts";
 import type { Undecryptable } from "./encrypted_event.ts";
 
@@ -18,15 +18,7 @@ import type { Undecryptable } from "./encrypted_event.ts";
 export interface UndecryptableEventsOptions {
   /** What the parts share. */
   readonly context: CryptoContext;
-  /** What decrypts. */
-  readonly inbound: {
-    /** Decrypts events; the results are in the order of the events. */
-    decryptAll(
-      tx: Transaction,
-      events: readonly MessageEvent[],
-      delivery: Delivery,
-    ): Promise<readonly Decryption[]>;
-  };
+  readonly decryption: Pick<MegolmDecryption, "decryptAll">;
   /**
    * How many events are kept; beyond that the oldest event of the sender with the most, in the room
    * with the most, is dropped. Default: 1,000.
@@ -186,8 +178,9 @@ export class UndecryptableEvents {
       if (record === undefined) this.#forget(tx, kept);
       else found.push([kept, record.event]);
     }
-    const delivery = { handledBefore: false, again: new Set<number>() }; // each is here once, until it has been handled
-    const results = await this.#options.inbound.decryptAll(tx, found.map(([, event]) => event), delivery);
+    // Each is here once, until it has been handled.
+    const delivery = { handledBefore: false, again: new Set<number>() };
+    const results = await this.#options.decryption.decryptAll(tx, found.map(([, event]) => event), delivery);
     const recovered: RecoveredEvent[] = [];
     for (const [index, [kept]] of found.entries()) {
       const result = results[index] as Decryption; // one for each event

@@ -1,9 +1,9 @@
 /**
  * Lists of sessions: those without a message of the key's sender, and those that are to be backed up.
  *
- * Any device can send keys, and one sender must not fill the disk. For the backup there are marks only while one is
- * in use, each written in one commit with its key; all that was there before is found by going through the sessions
- * once.
+ * Any device can send keys, and one sender must not fill the disk. For the backup there are marks
+ * only while one is in use, each written in one commit with its key; all that was there before is
+ * found by going through the sessions once.
  *
  * @module
  */
@@ -155,7 +155,7 @@ function listKey(userId: UserID): RecordKey<UnusedList> {
 }
 
 function entryKey({ userId, number }: UnusedPlace): RecordKey<MegolmSessionRef> {
-  return recordKey("inbound_unused_session", userId, String(number));
+  return { ...recordKey("inbound_unused_session", userId, String(number)), passing: true };
 }
 
 const KIND = "backup_due";

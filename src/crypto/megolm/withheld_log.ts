@@ -18,7 +18,9 @@ import { FairIndex, type RecordKey, recordKey, type Transaction } from "../recor
 const LIMIT = 2_000;
 /** The code for all sessions of a device: there is no secure channel from it to here. */
 const NO_OLM = "m.no_olm";
-/** Stands in the place of the sender for what those say who share the history of others: no user is called so. */
+/**
+ * Stands in the place of the sender for what those say who share the history of others: no user is called so.
+ */
 const SHARED = "shared history";
 const CODE = /^[\w.-]{1,64}$/;
 

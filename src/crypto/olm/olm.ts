@@ -14,7 +14,7 @@ import { type CryptoContext, newTxn } from "../context/context.ts";
 import { type CryptoDevice, type FindableDevices, SenderDeviceKeys } from "../devices/mod.ts";
 import { MISUNDERSTOOD_DEVICES, type Transaction, UNKNOWN_DEVICES } from "../records/mod.ts";
 import { type Outbox, RateLimit } from "../requests/requests.ts";
-import { type ClaimOutcome, type KeyClaim, OlmClaims, OlmHandshakes } from "./olm_claims.ts";
+import { OlmClaims, OlmHandshakes } from "./olm_claims.ts";
 import { OlmHousekeeping, OlmLookUps, UnknownDevices } from "./olm_housekeeping.ts";
 import { OlmInbox } from "./olm_inbox.ts";
 import {
@@ -54,7 +54,8 @@ export class OlmChannels {
   readonly #outbox: Outbox;
   /** The sessions themselves. */
   readonly sessions: OlmSessions;
-  readonly #handshakes: OlmHandshakes;
+  /** Starts sessions with what a claim brings. */
+  readonly handshakes: OlmHandshakes;
   readonly #inbox: OlmInbox;
   readonly #unknownDevices = new UnknownDevices("olm_stranger", UNKNOWN_DEVICES);
   /** Those that could not be understood: once they are known, they get a new session. */
@@ -84,7 +85,7 @@ export class OlmChannels {
     this.#outbox = outbox;
     this.sessions = new OlmSessions(context);
     this.claims = new OlmClaims(context);
-    this.#handshakes = new OlmHandshakes({
+    this.handshakes = new OlmHandshakes({
       context,
       ownKeys,
       devices,
@@ -109,10 +110,8 @@ export class OlmChannels {
 
   /** Reads the state that is kept in memory. */
   async load(tx: Transaction): Promise<void> {
-    await this.sessions.load(tx);
-    await this.claims.load(tx);
-    await this.#unknownDevices.load(tx);
-    await this.#misunderstood.load(tx);
+    const loaded = [this.sessions, this.claims, this.#unknownDevices, this.#misunderstood];
+    await Promise.all(loaded.map((part) => part.load(tx)));
   }
 
   /**
@@ -132,16 +131,6 @@ export class OlmChannels {
     const plaintext = writeOlmPayload({ type, content }, { own, device, deviceKeys });
     const message = await this.sessions.encrypt(tx, device, plaintext);
     return message && writeOlmMessage({ own, curve25519: device.curve25519, message, id: uniqueId() });
-  }
-
-  /**
-   * Receives the response to a claim, and starts sessions. Wedged devices get an empty message over
-   * the new session.
-   *
-   * @param claim The claim; anything else in the response is ignored.
-   */
-  async receiveClaim(tx: Transaction, claim: KeyClaim, response: JsonObject): Promise<ClaimOutcome> {
-    return await this.#handshakes.receive(tx, claim, response);
   }
 
   /** Decrypts a message to this device, once. */

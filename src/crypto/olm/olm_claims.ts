@@ -8,15 +8,16 @@
  */
 
 import { type OlmSession, type Vodozemac, VodozemacError } from "@greenroom/vodozemac-wasm";
+import { withPauses } from "../../base/runs.ts";
 import { isKey } from "../../types/base64.ts";
 import { serverOf } from "../../types/identifiers.ts";
 import type { DeviceID, UserID } from "../../types/ids.ts";
-import { isJsonObject, type JsonObject } from "../../types/json.ts";
+import { isJsonObject, type JsonObject, objectIn } from "../../types/json.ts";
 import { type OwnKeys, SIGNED_CURVE25519 } from "../account/account.ts";
 import type { CryptoContext } from "../context/context.ts";
 import type { CryptoDevice, KnownDevices } from "../devices/mod.ts";
 import { verifySignedJson } from "../encoding/encoding.ts";
-import { type RecordKey, recordKey, type Transaction } from "../records/mod.ts";
+import { DEVICES_A_TURN, type RecordKey, recordKey, type Transaction } from "../records/mod.ts";
 import { LoneFailures, Retries } from "../requests/requests.ts";
 import type { OlmSessions } from "./olm_sessions.ts";
 
@@ -157,7 +158,8 @@ export class OlmClaims {
   next(now: number): KeyClaim | undefined {
     const ids: string[] = [];
     let limit = MAX_DEVICES;
-    const oneTimeKeys: Record<UserID, Record<DeviceID, string>> = Object.create(null); // a device may have any name
+    // A device may have any name.
+    const oneTimeKeys: Record<UserID, Record<DeviceID, string>> = Object.create(null);
     for (const [id, device] of this.#wanted) {
       if (this.#claimed.has(id) || this.#wait(id, device, now) > 0) continue;
       const group = this.#groups.get(id)?.size ?? MAX_DEVICES;
@@ -276,7 +278,7 @@ const MAX_SERVERS = 10_000;
  */
 function claimedKey(vodozemac: Vodozemac, response: JsonObject, device: CryptoDevice): string | undefined {
   const { userId, deviceId, ed25519 } = device;
-  const ofDevice = memberOf(memberOf(memberOf(response, "one_time_keys"), userId), deviceId);
+  const ofDevice = objectIn(objectIn(objectIn(response, "one_time_keys"), userId), deviceId);
   const [entry] = Object.entries(ofDevice ?? {});
   if (entry === undefined) return undefined;
   const [name, value] = entry;
@@ -289,18 +291,13 @@ function claimedKey(vodozemac: Vodozemac, response: JsonObject, device: CryptoDe
 
 /** Returns whether the response to a claim has anything about a device. */
 export function isAnswered(response: JsonObject, { userId, deviceId }: DeviceRef): boolean {
-  return memberOf(memberOf(memberOf(response, "one_time_keys"), userId), deviceId) !== undefined;
+  return objectIn(objectIn(objectIn(response, "one_time_keys"), userId), deviceId) !== undefined;
 }
 
 /** The servers that were asked and could not be reached. */
 export function unreachableServers(response: JsonObject, asked: ReadonlySet<string>): string[] {
-  const failures = Object.keys(memberOf(response, "failures") ?? {}).slice(0, MAX_SERVERS);
+  const failures = Object.keys(objectIn(response, "failures") ?? {}).slice(0, MAX_SERVERS);
   return failures.filter((server) => asked.has(server));
-}
-
-function memberOf(object: JsonObject | undefined, name: string): JsonObject | undefined {
-  const value = object !== undefined && Object.hasOwn(object, name) ? object[name] : undefined;
-  return isJsonObject(value) ? value : undefined;
 }
 
 /** The outcome of a claim of one-time keys. */
@@ -346,7 +343,7 @@ export class OlmHandshakes {
     claims.unreachable(tx, unreachable, now);
     const established: CryptoDevice[] = [];
     const exhausted: CryptoDevice[] = [];
-    for (const ref of asked) {
+    for await (const ref of withPauses(asked, DEVICES_A_TURN)) {
       const device = await devices.device(tx, ref.userId, ref.deviceId);
       if (device === undefined) {
         await claims.unwant(tx, ref);

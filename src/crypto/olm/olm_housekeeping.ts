@@ -1,6 +1,6 @@
 /**
- * Removes Olm sessions with devices that are gone; bounds those with devices that are unknown, and has the server
- * asked about their users: one that was set back announces no device to anybody who is ahead of it.
+ * Removes Olm sessions with devices that are gone; bounds those with devices that are unknown, and has the
+ * server asked about their users: one that was set back announces no device to anybody who is ahead of it.
  *
  * Sessions with a device that is present are never touched: there are a few of each, and the one in
  * use is among them.
@@ -63,7 +63,8 @@ export class UnknownDevices {
     const records = await tx.list<number>(this.#kind);
     records.sort(([, one], [, other]) => one - other);
     for (const [[userId = "", curve25519 = ""], at] of records) {
-      this.#index.load(userId, curve25519, { userId: userId as UserID, curve25519, at }); // it was written under a user ID
+      // It was written under a user ID.
+      this.#index.load(userId, curve25519, { userId: userId as UserID, curve25519, at });
     }
   }
 
@@ -204,7 +205,7 @@ export class OlmHousekeeping {
   }
 
   async #usedAt(tx: Transaction, { curve25519 }: OlmPeer, { notedAt }: PeerRecord): Promise<number> {
-    return Math.max(notedAt, await this.#options.inbox.lastAt(tx, curve25519) ?? 0);
+    return Math.max(notedAt, await this.#options.inbox.seen.lastAt(tx, curve25519) ?? 0);
   }
 
   /**
@@ -213,7 +214,7 @@ export class OlmHousekeeping {
    */
   async #forgetUnknown(tx: Transaction, peer: OlmPeer, record: PeerRecord): Promise<void> {
     const { sessions, inbox, unknownDevices } = this.#options;
-    if (await inbox.isOnlyOf(tx, peer)) await this.#forget(tx, peer, record);
+    if (await inbox.seen.isOnlyOf(tx, peer.curve25519, peer.userId)) await this.#forget(tx, peer, record);
     else await sessions.forget(tx, peer, record);
     unknownDevices.forget(tx, peer);
   }
@@ -222,7 +223,7 @@ export class OlmHousekeeping {
     const { sessions, inbox, unknownDevices } = this.#options;
     await sessions.forget(tx, peer, record);
     await sessions.forgetGone(tx, peer);
-    await inbox.forget(tx, peer.curve25519);
+    await inbox.seen.forget(tx, peer.curve25519);
     unknownDevices.forget(tx, peer);
   }
 }
@@ -247,11 +248,11 @@ export class OlmLookUps {
 
   /** Looks a user up of whom nothing else need show a device. */
   lookUp(tx: Transaction, userId: UserID): void {
-    if (this.#limit.take(userId, "", serverOf(userId))) this.#devices.lookUp(tx, userId);
+    if (this.#limit.take(userId, "", serverOf(userId))) this.#devices.tracked.lookUp(tx, userId);
   }
 
   /** Looks a user up who is followed, if no change was announced that has yet to be asked about. */
   lookUpFollowed(tx: Transaction, userId: UserID): void {
-    if (this.#devices.isUpToDate(userId)) this.lookUp(tx, userId);
+    if (this.#devices.tracked.isUpToDate(userId)) this.lookUp(tx, userId);
   }
 }

@@ -12,7 +12,7 @@ import { RateLimit } from "../requests/requests.ts";
 import { NEW_PEER, type OlmCiphertext, type OlmPeer, type OlmSessions } from "./olm_sessions.ts";
 import { concat } from "@std/bytes/concat";
 import { platform } from "../../base/platform/mod.ts";
-import { WeighedCache } from "../../base/recent_map.ts";
+import { RecentMap } from "../../base/recent_map.ts";
 import type { UserID } from "../../types/ids.ts";
 
 /** The result of opening a message. */
@@ -62,7 +62,8 @@ export class OlmInbox {
   readonly #context: CryptoContext;
   readonly #ownKeys: OwnKeys;
   readonly #sessions: OlmSessions;
-  readonly #seen = new SeenMessages();
+  /** Which messages came. */
+  readonly seen: SeenMessages = new SeenMessages();
   readonly #newPeers: RateLimit;
 
   /** @param context What the parts share. */
@@ -80,34 +81,17 @@ export class OlmInbox {
     });
   }
 
-  /**
-   * Returns when the last message of a sender came, in milliseconds since the epoch; undefined: unknown.
-   */
-  async lastAt(tx: Transaction, senderKey: string): Promise<number | undefined> {
-    return await this.#seen.lastAt(tx, senderKey);
-  }
-
-  /** Returns whether all messages that were encrypted with a peer's key came under the peer's user. */
-  async isOnlyOf(tx: Transaction, { userId, curve25519 }: OlmPeer): Promise<boolean> {
-    return await this.#seen.isOnlyOf(tx, curve25519, userId);
-  }
-
-  /** Forgets which messages came that were encrypted with a key. */
-  async forget(tx: Transaction, senderKey: string): Promise<void> {
-    await this.#seen.forget(tx, senderKey);
-  }
-
   /** Decrypts a message. Changes of the sessions are kept, whatever its plaintext is. */
   async open(tx: Transaction, peer: OlmPeer, message: OlmCiphertext): Promise<Opened> {
-    const hash = await this.#seen.hash(message.body);
-    if (await this.#seen.has(tx, peer.curve25519, hash)) return dropped("it was here before");
+    const hash = await this.seen.hash(message.body);
+    if (await this.seen.has(tx, peer.curve25519, hash)) return dropped("it was here before");
     try {
       const opened = message.type === 0
         ? await this.#openPreKey(tx, peer, message)
         : await this.#openNormal(tx, peer, message);
       const { userId, curve25519 } = peer;
       const now = this.#context.clock.now();
-      if (opened.kind === "opened") await this.#seen.add(tx, curve25519, { hash, now, userId });
+      if (opened.kind === "opened") await this.seen.add(tx, curve25519, { hash, now, userId });
       return opened;
     } catch (error) {
       if (error instanceof VodozemacError) {
@@ -192,7 +176,7 @@ interface Sender {
 
 /** Remembers the last messages of each sender. */
 export class SeenMessages {
-  readonly #senders = new WeighedCache<string, Sender>(MAX_SENDERS);
+  readonly #senders = new RecentMap<string, Sender>(MAX_SENDERS);
 
   /**
    * The name of a message.
@@ -216,7 +200,7 @@ export class SeenMessages {
     { hash, now, userId }: { readonly hash: Uint8Array; readonly now: number; readonly userId: UserID },
   ): Promise<void> {
     const sender = await this.#sender(tx, senderKey);
-    tx.onAbort(() => this.#senders.delete(senderKey));
+    tx.onAbort(() => this.#senders.remove(senderKey));
     const only = sender.segments.size === 0 || sender.segments.get(sender.current)?.userId === userId;
     let segment = sender.segments.get(sender.current) ?? { number: sender.current, hashes: new Uint8Array() };
     if (segment.hashes.length >= HASHES_PER_SEGMENT * HASH_BYTES) {
@@ -245,18 +229,18 @@ export class SeenMessages {
     return segments.get(current)?.userId === userId;
   }
 
-  /** Forgets all messages of a sender. */
+  /** Forgets which messages came of a sender. */
   async forget(tx: Transaction, senderKey: string): Promise<void> {
     const { segments } = await this.#sender(tx, senderKey);
     for (const number of segments.keys()) tx.delete(segmentKey(senderKey, number % SEGMENTS));
-    this.#senders.delete(senderKey);
+    this.#senders.remove(senderKey);
   }
 
   async #sender(tx: Transaction, senderKey: string): Promise<Sender> {
     const known = this.#senders.get(senderKey);
     if (known !== undefined) return known;
     const sender = await readSender(tx, senderKey);
-    this.#senders.set(senderKey, sender, 1);
+    this.#senders.set(senderKey, sender);
     return sender;
   }
 

@@ -119,7 +119,8 @@ export function writeOlmPayload(
     type,
     content,
     sender: own.userId,
-    sender_device: own.deviceId, // no longer specified: matrix-nio drops a sync response with an m.dummy without it
+    // No longer specified: matrix-nio drops a sync response with an m.dummy without it.
+    sender_device: own.deviceId,
     recipient: device.userId,
     recipient_keys: { ed25519: device.ed25519 },
     keys: { ed25519: own.ed25519 },

@@ -35,21 +35,12 @@ export class OlmSessions {
   readonly #context: CryptoContext;
   readonly #live = new LiveObjects<OlmSession>(LIVE_SESSIONS);
   #generation = 0;
-  readonly #changes = new ChangeLog<UserID>();
+  /** The users of whom a device has become reachable, or may have lost messages, once that is durable. */
+  readonly changes: ChangeLog<UserID> = new ChangeLog<UserID>();
 
   /** @param context What the parts share. */
   constructor(context: CryptoContext) {
     this.#context = context;
-  }
-
-  /** Changes when a device becomes reachable, or may have lost messages, once that is durable. */
-  get version(): number {
-    return this.#changes.version;
-  }
-
-  /** The users of those devices since a version; undefined: it is too long ago. */
-  changedSince(version: number): ReadonlySet<UserID> | undefined {
-    return this.#changes.since(version);
   }
 
   /** Reads the state that is kept in memory. */
@@ -134,7 +125,7 @@ export class OlmSessions {
       }
       const broken = (each: SessionEntry) => each.id === entry.id ? { ...each, broken: true as const } : each;
       await this.note(tx, peer, { sessions: sessions.map(broken) });
-      tx.onCommit(() => this.#changes.note(peer.userId));
+      tx.onCommit(() => this.changes.note(peer.userId));
     }
   }
 
@@ -156,7 +147,7 @@ export class OlmSessions {
     const sessions = [entry, ...record.sessions];
     await this.#evict(tx, peer, sessions.splice(MAX_SESSIONS));
     await this.note(tx, peer, { sessions, toldNoOlm: false });
-    if (!this.isUsable(record)) tx.onCommit(() => this.#changes.note(peer.userId));
+    if (!this.isUsable(record)) tx.onCommit(() => this.changes.note(peer.userId));
     if (isSign) await this.wedged(tx, peer);
   }
 
@@ -164,7 +155,7 @@ export class OlmSessions {
   async wedged(tx: Transaction, peer: OlmPeer): Promise<void> {
     const { wedgingIndex } = await this.peer(tx, peer);
     await this.note(tx, peer, { wedgingIndex: wedgingIndex + 1 });
-    tx.onCommit(() => this.#changes.note(peer.userId));
+    tx.onCommit(() => this.changes.note(peer.userId));
   }
 
   /**
@@ -218,7 +209,10 @@ export class OlmSessions {
     if (await tx.get(goneKey(peer)) !== undefined) tx.delete(goneKey(peer));
   }
 
-  /** Stops sending with all present sessions: the store was set back, and they may have been used further since. */
+  /**
+   * Stops sending with all present sessions: the store was set back,
+   * and they may have been used further since.
+   */
   rollback(tx: Transaction): void {
     this.#begin(tx, this.#generation + 1);
   }
@@ -227,7 +221,7 @@ export class OlmSessions {
     const before = this.#generation;
     this.#generation = generation;
     tx.onAbort(() => this.#generation = before);
-    tx.onCommit(() => this.#changes.noteAll());
+    tx.onCommit(() => this.changes.noteAll());
     tx.set(generationKey(), generation);
   }
 

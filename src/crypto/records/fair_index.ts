@@ -209,6 +209,9 @@ export const DAY_MS = 24 * HOUR;
 /** How many records one step of letting go removes, about: it must not keep a message waiting. */
 export const RECORDS_A_STEP = 300;
 
+/** How many devices a step works for until it pauses: each may take half a millisecond. */
+export const DEVICES_A_TURN = 16;
+
 /**
  * How long, in days, sessions with a former device are kept after its last message. Messages of it
  * may still be on their way: a server keeps them for devices that do not sync.

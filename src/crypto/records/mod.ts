@@ -17,6 +17,7 @@ export {
 } from "./transaction.ts";
 export {
   DAY_MS,
+  DEVICES_A_TURN,
   duePruning,
   FairIndex,
   FairRecords,

@@ -8,7 +8,7 @@
  * @module
  */
 
-import { RecentMap, type WeighedCache } from "../../base/recent_map.ts";
+import { RecentMap } from "../../base/recent_map.ts";
 import type { StoreKey, StoreListOptions, StoreMutation } from "../../store/base/mod.ts";
 
 /** A record that was found. */
@@ -28,7 +28,10 @@ export interface Vault {
    * @param options Which of them. Default: all.
    */
   list(prefix: StoreKey, options?: StoreListOptions): Promise<readonly VaultEntry[]>;
-  /** Applies all changes or none. When it resolves they are durable; a failure is fatal. */
+  /**
+   * Applies all changes or none, together with others that wait: reads see them immediately. When it
+   * resolves they are durable; a failure is fatal.
+   */
   commit(mutations: readonly StoreMutation[]): Promise<void>;
   /**
    * Applies changes with the next commit of any part: reads see them immediately, and a crash
@@ -78,7 +81,7 @@ interface KnownRecord {
 }
 
 /** The records that were read or written last, by the IDs of their keys. */
-export type RecordCache = WeighedCache<string, KnownRecord>;
+export type RecordCache = RecentMap<string, KnownRecord>;
 
 /** How a step ends. */
 export interface CommitOptions {
@@ -99,7 +102,7 @@ export class Transaction {
   readonly #writes = new Map<string, StoreMutation>();
   /** Written records that need no cache. */
   readonly #held = new Set<string>();
-  /** Records that were read and pass. */
+  /** Records that pass, as they were read; of those that were only written nothing is known. */
   readonly #passing = new Map<string, KnownRecord>();
   readonly #onCommit: (() => void)[] = [];
   readonly #onAbort: (() => void)[] = [];
@@ -180,7 +183,7 @@ export class Transaction {
    * Says that no record exists under a key, even if the step is aborted, so that it is not read.
    */
   absent(key: RecordKey<unknown>): void {
-    if (this.#known(key) === undefined) this.#cache.set(key.id, { value: undefined }, 1);
+    if (this.#known(key) === undefined) this.#cache.set(key.id, { value: undefined });
   }
 
   /** Runs an action when the step is committed, in the order of the calls. */
@@ -216,11 +219,18 @@ export class Transaction {
    */
   async commit({ deferred = false }: CommitOptions = {}): Promise<void> {
     if (this.#writes.size > 0) await this.#vault[deferred ? "defer" : "commit"]([...this.#writes.values()]);
-    for (const [id, write] of this.#writes) {
-      if (this.#held.has(id) || (this.#passing.has(id) && this.#cache.get(id) === undefined)) continue;
-      this.#cache.set(id, { value: write.type === "set" ? write.value : undefined }, 1);
-    }
-    for (const action of this.#onCommit) action();
+    this.#end();
+  }
+
+  /**
+   * Ends the step before it is durable: steps that come until then share a commit.
+   *
+   * @returns Resolves when it is durable; undefined: it has changed nothing.
+   */
+  begin(): Promise<void> | undefined {
+    const durable = this.#writes.size > 0 ? this.#vault.commit([...this.#writes.values()]) : undefined;
+    this.#end();
+    return durable;
   }
 
   /** Gives the step up. */
@@ -228,9 +238,19 @@ export class Transaction {
     for (const action of this.#onAbort.reverse()) action();
   }
 
-  #write({ id, held }: RecordKey<unknown>, mutation: StoreMutation): void {
+  /** Lets the next steps see the changes. */
+  #end(): void {
+    for (const [id, write] of this.#writes) {
+      if (this.#held.has(id) || (this.#passing.has(id) && this.#cache.get(id) === undefined)) continue;
+      this.#cache.set(id, { value: write.type === "set" ? write.value : undefined });
+    }
+    for (const action of this.#onCommit) action();
+  }
+
+  #write({ id, held, passing }: RecordKey<unknown>, mutation: StoreMutation): void {
     this.#writes.set(id, mutation);
     if (held === true) this.#held.add(id);
+    if (passing === true) this.#passing.getOrInsert(id, { value: undefined });
   }
 
   #known({ id }: RecordKey<unknown>): KnownRecord | undefined {
@@ -241,7 +261,7 @@ export class Transaction {
 
   #remember({ id, passing }: RecordKey<unknown>, value: unknown): void {
     if (passing === true) this.#passing.set(id, { value });
-    else this.#cache.set(id, { value }, 1);
+    else this.#cache.set(id, { value });
   }
 }
 

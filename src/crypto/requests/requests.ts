@@ -48,7 +48,8 @@ export type OutboxEntry = OutgoingMessage & {
   readonly createdAt: number;
 };
 
-type RoomEventEntry = Extract<OutboxEntry, { kind: "roomEvent" }>;
+/** An encrypted event on its way. */
+export type RoomEventEntry = Extract<OutboxEntry, { kind: "roomEvent" }>;
 
 /** Keeps the messages on their way, in their order. */
 export class Outbox {
@@ -65,22 +66,42 @@ export class Outbox {
     this.#last = Number([...this.#entries.keys()].at(-1) ?? 0);
   }
 
+  /** Adds what an earlier process has left in records of the caller's. */
+  restore(events: readonly RoomEventEntry[]): void {
+    const all = [...this.#entries.values(), ...events].sort((one, other) => one.id < other.id ? -1 : 1);
+    this.#entries.clear();
+    this.#roomEvents.clear();
+    for (const entry of all) this.#put(entry);
+    this.#last = Number(all.at(-1)?.id ?? 0);
+  }
+
   /**
    * Puts something in; it may be sent once the step is durable.
    *
    * @returns The entry's ID.
    */
-  add(
+  add(tx: Transaction, message: OutgoingMessage, when: { txnId: TransactionID; now: number }): string {
+    const entry = this.enter(tx, message, when);
+    this.store(tx, entry);
+    tx.leadsToRequest ||= message.kind === "toDevice"; // events are sent by who has them encrypted
+    return entry.id;
+  }
+
+  /** The same, but that the caller stores the entry, in a record that it writes anyway. */
+  enter<Message extends OutgoingMessage>(
     tx: Transaction,
-    message: OutgoingMessage,
+    message: Message,
     { txnId, now }: { txnId: TransactionID; now: number },
-  ): string {
+  ): Message & Pick<OutboxEntry, "id" | "txnId" | "createdAt"> {
     const id = String(++this.#last).padStart(16, "0"); // the order of the keys is the order of sending
-    const entry: OutboxEntry = { ...message, id, txnId, createdAt: now };
-    tx.set(outboxKey(id), entry);
-    tx.leadsToRequest = true;
+    const entry = { ...message, id, txnId, createdAt: now };
     tx.onCommit(() => this.#put(entry));
-    return id;
+    return entry;
+  }
+
+  /** Stores an entry that the caller has stored until now. */
+  store(tx: Transaction, entry: OutboxEntry): void {
+    tx.set(outboxKey(entry.id), entry);
   }
 
   /** The durable messages that have not arrived, in order. */
@@ -106,6 +127,11 @@ export class Outbox {
   /** Takes an entry out: it has arrived, or never will. */
   remove(tx: Transaction, id: string): void {
     tx.delete(outboxKey(id));
+    tx.onCommit(() => this.#take(id));
+  }
+
+  /** The same, of one that the caller has stored. */
+  forget(tx: Transaction, id: string): void {
     tx.onCommit(() => this.#take(id));
   }
 
@@ -237,7 +263,8 @@ export function halves(messages: DeviceMessages): readonly DeviceMessages[] {
   );
   const middle = Math.ceil(all.length / 2);
   return [all.slice(0, middle), all.slice(middle)].map((part) => {
-    const half: Record<string, Record<string, typeof all[number]["content"]>> = Object.create(null); // names come off the wire
+    // Names come off the wire.
+    const half: Record<string, Record<string, typeof all[number]["content"]>> = Object.create(null);
     for (const { userId, deviceId, content } of part) {
       const devices = half[userId] ??= Object.create(null) as typeof half[string];
       devices[deviceId] = content;

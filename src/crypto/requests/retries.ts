@@ -1,6 +1,6 @@
 /**
- * Failures that have to wait before they are tried again, those for which the server is not at fault, and how often
- * something may be done for someone.
+ * Failures that have to wait before they are tried again, those for which the server is not at fault,
+ * and how often something may be done for someone.
  *
  * @module
  */

@@ -11,7 +11,7 @@ import { encryptedSecret } from "../../types/checks/account_data_shapes.ts";
 import { shapeOf } from "../../types/checks/content_shapes.ts";
 import type { EncryptedSecret } from "../../types/content/account_data_content.ts";
 import { decodeBase64 } from "../../types/base64.ts";
-import { isJsonObject, type JsonObject } from "../../types/json.ts";
+import { isJsonObject, type JsonObject, objectOf } from "../../types/json.ts";
 import { KEY_BYTES } from "./recovery_key.ts";
 
 export {
@@ -101,7 +101,7 @@ export function withCiphertext(
   keyId: string,
   ciphertext: EncryptedSecret,
 ): JsonObject {
-  const encrypted = isJsonObject(content?.encrypted) ? content.encrypted : {};
+  const encrypted = objectOf(content?.encrypted);
   return { ...content, encrypted: { ...encrypted, [keyId]: ciphertext } };
 }
 

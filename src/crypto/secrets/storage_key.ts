@@ -1,6 +1,6 @@
 /**
- * The keys of secret storage, and what the server keeps of one: anything but the key. A server can change that at
- * will, so that it is checked and bounded, and proves nothing by itself.
+ * The keys of secret storage, and what the server keeps of one: anything but the key.
+ * A server can change that at will, so that it is checked and bounded, and proves nothing by itself.
  *
  * @see {@link https://spec.matrix.org/v1.19/client-server-api/#key-storage | Key storage}
  * @module
@@ -9,7 +9,7 @@
 import { printable, ValueError } from "../../errors/matrix_error.ts";
 import { SecretStorageError } from "../../errors/encryption_error.ts";
 import type { EncryptedSecret, SecretStorageKeyContent } from "../../types/content/account_data_content.ts";
-import { isJsonObject, type JsonObject } from "../../types/json.ts";
+import { isJsonObject, type JsonObject, objectOf } from "../../types/json.ts";
 import {
   encodeRecoveryKey,
   KEY_BYTES,
@@ -175,7 +175,7 @@ async function applied(cipher: CryptoKey, iv: Bytes, data: Bytes): Promise<Bytes
 }
 
 function readEncrypted(name: string, encrypted: unknown): CheckValue & { readonly ciphertext: Bytes } {
-  const { iv, ciphertext, mac } = isJsonObject(encrypted) ? encrypted : {};
+  const { iv, ciphertext, mac } = objectOf(encrypted);
   const check = readCheck(iv, mac);
   if (check === undefined || typeof ciphertext !== "string") throw damaged(name, "parts of it are missing");
   if (ciphertext.length > MAX_CIPHERTEXT) throw damaged(name, `it has more than ${MAX_SECRET} bytes`);

@@ -43,7 +43,7 @@ export interface RoomChanges {
 export class EncryptedRooms {
   readonly #own: UserID;
   readonly #clock: Clock;
-  readonly #members = new RoomMembers();
+  readonly members: RoomMembers = new RoomMembers();
   readonly #settings = new Map<RoomID, RoomSettings>();
 
   /** @param context What the parts share. */
@@ -84,34 +84,24 @@ export class EncryptedRooms {
    * undefined: unknown.
    */
   recipients(roomId: RoomID): ReadonlySet<UserID> | undefined {
-    return this.#members.recipients(roomId, this.#settings.get(roomId)?.historyVisibility);
-  }
-
-  /** Returns whether a user is known to have joined a room. */
-  hasJoined(roomId: RoomID, userId: UserID): boolean {
-    return this.#members.hasJoined(roomId, userId);
-  }
-
-  /** Changes whenever the recipients of a room may; undefined if they are not known. */
-  version(roomId: RoomID): number | undefined {
-    return this.#members.version(roomId);
+    return this.members.recipients(roomId, this.#settings.get(roomId)?.historyVisibility);
   }
 
   /** Notes that a description has been requested: later changes are applied to it. */
   expectDescription(roomId: RoomID): void {
-    this.#members.ask(roomId, this.#clock.now());
+    this.members.ask(roomId, this.#clock.now());
   }
 
   /**
    * Makes members out of date that were requested before a time; returns the time of the request.
    */
   outdate(roomId: RoomID, since: number): number {
-    return this.#members.outdate(roomId, { since, now: this.#clock.now() });
+    return this.members.outdate(roomId, { since, now: this.#clock.now() });
   }
 
   /** Drops the members of all rooms: the next sync does not show who has left. */
   forgetMembers(tx: Transaction): void {
-    tx.onCommit(() => this.#members.clear());
+    tx.onCommit(() => this.members.clear());
   }
 
   /** Receives state that came with a sync. */
@@ -151,7 +141,7 @@ export class EncryptedRooms {
         ),
       );
     }
-    const since = this.#members.visibilitySince(roomId);
+    const since = this.members.visibilitySince(roomId);
     const after: RoomSettings = {
       ...withEncryption(before, description.encryption),
       historyVisibility: since === undefined
@@ -160,8 +150,8 @@ export class EncryptedRooms {
     };
     this.#write(tx, roomId, { before, after });
     const described = members.filter(({ userId }) => isUserId(userId));
-    const left = this.#members.missing(roomId, described);
-    tx.onCommit(() => this.#members.put(roomId, described));
+    const left = this.members.missing(roomId, described);
+    tx.onCommit(() => this.members.put(roomId, described));
     return {
       roomId,
       left, // other former members with a key are found before the next event
@@ -192,7 +182,7 @@ export class EncryptedRooms {
     });
     tx.onCommit(() => {
       if (before?.historyVisibility === after.historyVisibility) return;
-      this.#members.visibilityChanged(roomId, after.historyVisibility);
+      this.members.visibilityChanged(roomId, after.historyVisibility);
     });
   }
 
@@ -218,8 +208,8 @@ export class EncryptedRooms {
     // Who asks about members while it is none is told of those of the time when it left.
     const forget = lossy || left.has(this.#own) || hasEntered;
     tx.onCommit(() => {
-      if (forget) this.#members.forget(roomId);
-      else if (changes.size > 0) this.#members.change(roomId, changes);
+      if (forget) this.members.forget(roomId);
+      else if (changes.size > 0) this.members.change(roomId, changes);
     });
     return { left: [...left], track: [...track], joined: [...joined] };
   }

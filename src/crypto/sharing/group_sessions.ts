@@ -5,7 +5,7 @@
  */
 
 import type { RoomID } from "../../types/ids.ts";
-import { LiveObjects, type Transaction } from "../records/mod.ts";
+import { LiveObjects, type RecordKey, type Transaction } from "../records/mod.ts";
 import type { OutboundGroupSession } from "@greenroom/vodozemac-wasm";
 import { type InboundSessions, ReplayLog } from "../megolm/mod.ts";
 import { pruneShares } from "./share_records.ts";
@@ -24,6 +24,7 @@ import type { RoomEncryptedContent } from "../../types/content/encryption_conten
 import type { RelatesTo } from "../../types/content/message_content.ts";
 import { EncryptionAlgorithm } from "../../types/enums.ts";
 import type { CryptoContext, OwnDevice } from "../context/context.ts";
+import type { RoomEventEntry } from "../requests/requests.ts";
 
 /** A room that gets a new session. */
 export interface NewSession {
@@ -67,12 +68,18 @@ export class GroupSessions {
     this.#inbound = inbound;
   }
 
-  /** Reads which sessions are in use. */
-  async load(tx: Transaction): Promise<void> {
+  /**
+   * Reads which sessions are in use.
+   *
+   * @returns The events that are on their way.
+   */
+  async load(tx: Transaction): Promise<RoomEventEntry[]> {
     this.#rooms.clear();
-    for (const [[roomId = ""], { sessionId }] of await tx.list<OutboundRecord>(OUTBOUND_KIND)) {
+    const records = await tx.list<OutboundRecord>(OUTBOUND_KIND);
+    for (const [[roomId = ""], { sessionId }] of records) {
       this.#rooms.set(sessionId, roomId as RoomID); // it was written under a room ID
     }
+    return records.flatMap(([, { event }]) => event ?? []);
   }
 
   /** The room of a session that is in use. */
@@ -121,14 +128,22 @@ export class GroupSessions {
     return copy && this.#session(tx, liveId(roomId), record).signKey(copy.content.session_key);
   }
 
-  /** Encrypts a message, and writes how far the ratchet is then. */
-  encrypt(tx: Transaction, { roomId, record }: RoomSession, plaintext: string): string {
-    const key = outboundKey(roomId);
+  /**
+   * Encrypts a message, and writes how far the ratchet is then.
+   *
+   * @returns The message, and what was written.
+   */
+  encrypt(
+    tx: Transaction,
+    { key, record }: { readonly key: RecordKey<OutboundRecord>; readonly record: OutboundRecord },
+    plaintext: string,
+  ): { readonly ciphertext: string; readonly advanced: OutboundRecord } {
     const session = this.#session(tx, key.id, record);
     this.#live.changing(tx, key.id);
     const ciphertext = session.encrypt(plaintext);
-    tx.set(key, { ...record, state: session.state(), messages: record.messages + 1 });
-    return ciphertext;
+    const advanced = { ...record, state: session.state(), messages: record.messages + 1 };
+    tx.set(key, advanced);
+    return { ciphertext, advanced };
   }
 
   /**
@@ -207,7 +222,7 @@ const encoder = new TextEncoder();
 /**
  * Drafts the payload of an event.
  *
- * @throws {EncryptionError} If the event has no JSON form, or would be encrypted twice.
+ * @throws {EncryptionError} If the event would be encrypted twice.
  * @throws {EventTooLargeError} If no server would take it.
  */
 export function draftRoomEvent({ roomId, eventType, content }: EncryptInput, own: OwnDevice): RoomEventDraft {
@@ -219,10 +234,9 @@ export function draftRoomEvent({ roomId, eventType, content }: EncryptInput, own
       ),
     );
   }
-  const plaintext = toJson({ roomId, eventType, content });
-  const relation = content["m.relates_to"];
-  // A copy: later changes of the caller's object must not show.
-  const relatesTo = relation === undefined ? undefined : JSON.parse(JSON.stringify(relation)) as RelatesTo;
+  const [type, room] = [JSON.stringify(eventType), JSON.stringify(roomId)];
+  const plaintext = `{"type":${type},"content":${content},"room_id":${room}}`;
+  const relatesTo = relationIn(content);
   if (mayBeTooLarge(plaintext, own)) {
     const size = sizeOf(plaintext, { own, relatesTo });
     if (size > MAX_EVENT) {
@@ -269,16 +283,7 @@ export function encodedRoomEvent(
   };
 }
 
-function toJson({ roomId, eventType, content }: EncryptInput): string {
-  try {
-    return JSON.stringify({ type: eventType, content, room_id: roomId });
-  } catch (cause) {
-    throw permanent(
-      new EncryptionError(
-        `Cannot encrypt event of type "${eventType}" for room ${roomId}: its content has no JSON form; ` +
-          "leave out cycles and big integers",
-        { cause },
-      ),
-    );
-  }
+/** Reads the relation of a content. Most have none, and are not parsed. */
+function relationIn(content: string): RelatesTo | undefined {
+  return content.includes('"m.relates_to"') ? JSON.parse(content)["m.relates_to"] : undefined;
 }

@@ -8,7 +8,7 @@
  */
 
 import { elapsed } from "../../base/clock.ts";
-import { WeighedCache } from "../../base/recent_map.ts";
+import { RecentMap } from "../../base/recent_map.ts";
 import type { RoomID, UserID } from "../../types/ids.ts";
 import type { CryptoDevice } from "../devices/mod.ts";
 import {
@@ -68,7 +68,7 @@ const MAX_CHECKED_DEVICES = 1_000_000;
 export class KeySharing {
   readonly #parts: SharingParts;
   readonly #groups: GroupSessions;
-  readonly #checked = new WeighedCache<RoomID, CheckedRoom>(MAX_CHECKED_DEVICES);
+  readonly #checked = new RecentMap<RoomID, CheckedRoom>(MAX_CHECKED_DEVICES);
 
   /**
    * @param parts The parts that it works with.
@@ -82,12 +82,12 @@ export class KeySharing {
   /** Returns whether a session may encrypt the next event: a few comparisons, for any number of devices. */
   isReady(roomId: RoomID, record: OutboundRecord, settings: RoomSettings): boolean {
     const checked = this.#current(roomId, record, settings);
-    return checked?.ready === true && checked.dirtyVersion === this.#parts.devices.dirtyVersion;
+    return checked?.ready === true && checked.dirtyVersion === this.#parts.devices.tracked.version;
   }
 
   /** Has all devices of a room looked at before its next event. */
   recheck(tx: Transaction, roomId: RoomID): void {
-    tx.onCommit(() => this.#checked.delete(roomId));
+    tx.onCommit(() => this.#checked.remove(roomId));
   }
 
   /** Has all devices of all rooms looked at. */
@@ -101,10 +101,10 @@ export class KeySharing {
     const { context: { own, policy, clock }, devices, olm, outbox } = this.#parts;
     approve(tx, roomId, approved);
     let planned = await this.#known(tx, roomId, settings);
-    if (planned === undefined || this.#checked.get(roomId)?.dirtyVersion !== devices.dirtyVersion) {
+    if (planned === undefined || this.#checked.get(roomId)?.dirtyVersion !== devices.tracked.version) {
       const users = [...recipients, own.userId];
-      devices.track(tx, users); // even if the server says that they share no room with this user
-      if (!tolerate.keysQuery && devices.isDirty(users)) return { needs: "keysQuery" };
+      devices.tracked.track(tx, users); // even if the server says that they share no room with this user
+      if (!tolerate.keysQuery && devices.tracked.isDirty(users)) return { needs: "keysQuery" };
     }
     if (planned === undefined) {
       const { record, plan } = await this.#plan(tx, room);
@@ -146,14 +146,14 @@ export class KeySharing {
   /** Returns whether nothing has changed that concerns a room since it was looked at. */
   #isUpToDate(roomId: RoomID, checked: CheckedRoom): boolean {
     const { devices, olm, rooms, context: { own, clock } } = this.#parts;
-    if (rooms.version(roomId) !== checked.membersVersion) return false;
+    if (rooms.members.version(roomId) !== checked.membersVersion) return false;
     const { plan: { retryIn }, at } = checked;
     if (retryIn < Infinity && elapsed(clock.now(), at) >= retryIn) return false;
     const recipients = rooms.recipients(roomId);
-    for (const [index, part] of [devices, olm.sessions].entries()) {
+    for (const [index, changes] of [devices.changes, olm.sessions.changes].entries()) {
       const version = checked.versions[index];
-      if (version === part.version) continue;
-      const changed = version === undefined ? undefined : part.changedSince(version);
+      if (version === changes.version) continue;
+      const changed = version === undefined ? undefined : changes.since(version);
       if (changed === undefined || changed.has(own.userId)) return false;
       for (const userId of changed) if (recipients?.has(userId) !== false) return false;
     }
@@ -168,7 +168,7 @@ export class KeySharing {
 
   #versions(): number[] {
     const { devices, olm } = this.#parts;
-    return [devices.version, olm.sessions.version];
+    return [devices.changes.version, olm.sessions.changes.version];
   }
 
   #remember(
@@ -176,11 +176,11 @@ export class KeySharing {
     roomId: RoomID,
     checked: Pick<CheckedRoom, "sessionId" | "plan" | "ready">,
   ): void {
-    const { devices: { dirtyVersion }, rooms, context: { clock } } = this.#parts;
+    const { devices: { tracked }, rooms, context: { clock } } = this.#parts;
     const seen = {
-      membersVersion: rooms.version(roomId),
+      membersVersion: rooms.members.version(roomId),
       versions: this.#versions(),
-      dirtyVersion,
+      dirtyVersion: tracked.version,
       at: clock.now(),
     };
     const { tasks, shared, withheld } = checked.plan;
@@ -202,6 +202,7 @@ export class KeySharing {
       if (typeof plan !== "string") return { record: previous, plan };
       cause = plan;
     }
+    if (previous?.event !== undefined) this.#parts.outbox.store(tx, previous.event);
     const record = await this.#groups.create(tx, { roomId, settings, previous });
     this.#parts.context.log.debug("Began a group session", { roomId, sessionId: record.sessionId, cause });
     const plan = await planShares(tx, this.#parts, { roomId, record, users, devices });

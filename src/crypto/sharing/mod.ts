@@ -7,7 +7,7 @@
  * @module
  */
 
-import { WeighedCache } from "../../base/recent_map.ts";
+import { RecentMap } from "../../base/recent_map.ts";
 import { UnsupportedAlgorithmError } from "../../errors/encryption_error.ts";
 import { EncryptionAlgorithm } from "../../types/enums.ts";
 import type { RoomID, TransactionID, UserID } from "../../types/ids.ts";
@@ -71,7 +71,7 @@ export class OutboundSessions {
    * Since when all that is known of a room has been asked for, in milliseconds since the epoch, where no sync
    * shows it.
    */
-  readonly #known = new WeighedCache<RoomID, number>(MAX_ROOMS);
+  readonly #known = new RecentMap<RoomID, number>(MAX_ROOMS);
 
   /** @param parts The parts that it works with. */
   constructor(parts: SharingParts) {
@@ -80,10 +80,11 @@ export class OutboundSessions {
     this.#sharing = new KeySharing(parts, this.#groups);
   }
 
-  /** Reads which rooms have sessions. */
+  /** Reads which rooms have sessions, and their events that are on their way; after the outbox. */
   async load(tx: Transaction): Promise<void> {
-    await this.#groups.load(tx);
-    this.#parts.rooms.restore(tx, this.#groups.rooms());
+    const { rooms, outbox } = this.#parts;
+    outbox.restore(await this.#groups.load(tx));
+    rooms.restore(tx, this.#groups.rooms());
   }
 
   /**
@@ -121,7 +122,9 @@ export class OutboundSessions {
     }
   }
 
-  /** Where history is shared, members may have passed keys on to a device, whose user may be invited as well. */
+  /**
+   * Where history is shared, members may have passed keys on to a device, whose user may be invited as well.
+   */
   async #endShared(tx: Transaction, userId: UserID): Promise<void> {
     const rooms = this.#groups.rooms().filter((roomId) =>
       this.#parts.rooms.recipients(roomId)?.has(userId) ?? true
@@ -134,9 +137,9 @@ export class OutboundSessions {
   }
 
   /**
-   * Returns what a room needs before its next event, and takes a step towards it. It may be called again at any time.
-   * Where no sync keeps them up to date, members and devices must be as of a time at the earliest: former members
-   * could read the event otherwise, and new ones could not.
+   * Returns what a room needs before its next event, and takes a step towards it. It may be called again at
+   * any time. Where no sync keeps them up to date, members and devices must be as of a time at the earliest:
+   * former members could read the event otherwise, and new ones could not.
    *
    * @throws {UnsupportedAlgorithmError} If nothing can be sent to the room.
    * @throws {IdentityChangedError} If the policy requires that a user's new identity is
@@ -150,13 +153,13 @@ export class OutboundSessions {
     const recipients = rooms.recipients(roomId);
     if (recipients !== undefined) {
       const users = [...recipients, own.userId];
-      devices.track(tx, users);
+      devices.tracked.track(tx, users);
       known = Math.min(known, devices.outdate(users, since));
-      if (!input.tolerate.keysQuery && devices.isDirty(users)) return { needs: "keysQuery" };
+      if (!input.tolerate.keysQuery && devices.tracked.isDirty(users)) return { needs: "keysQuery" };
     }
     const readiness = await this.#prepare(tx, input);
     // What had to be done without is asked for before the next event, not again before this one.
-    if (readiness.needs === "nothing") this.#known.set(roomId, known, 1);
+    if (readiness.needs === "nothing") this.#known.set(roomId, known);
     return readiness;
   }
 
@@ -173,12 +176,13 @@ export class OutboundSessions {
   }
 
   /**
-   * Encrypts an event. Its exact bytes are then kept under its transaction ID until it has arrived.
+   * Encrypts an event. Its exact bytes are then kept under its transaction ID until it has arrived: with the
+   * ratchet, unless those of the event before still are.
    *
    * @returns Undefined if the room has to be prepared first.
    * @throws {UnsupportedAlgorithmError} If nothing can be sent to the room.
    * @throws {EventTooLargeError} If no server would take the event.
-   * @throws {EncryptionError} If the event has no JSON form, or is encrypted already.
+   * @throws {EncryptionError} If the event is encrypted already.
    */
   async encrypt(tx: Transaction, input: EncryptInput): Promise<Encrypted | undefined> {
     const { context: { own, clock }, outbox } = this.#parts;
@@ -187,23 +191,35 @@ export class OutboundSessions {
     if (kept !== undefined) return { content: kept.content };
     if (since !== undefined && !this.#isKnown(roomId, since)) return undefined;
     const settings = this.#settings(roomId);
-    const record = await tx.get(outboundKey(roomId));
+    const key = outboundKey(roomId);
+    const record = await tx.get(key);
     if (settings === undefined || record === undefined) return undefined;
     if (!this.#sharing.isReady(roomId, record, settings)) return undefined;
     const { plaintext, relatesTo } = draftRoomEvent(input, own);
-    const ciphertext = this.#groups.encrypt(tx, { roomId, record }, plaintext);
+    const { ciphertext, advanced } = this.#groups.encrypt(tx, { key, record }, plaintext);
     const content = encodedRoomEvent({ sessionId: record.sessionId, ciphertext }, { own, relatesTo });
     if (txnId !== undefined) {
-      outbox.add(tx, { kind: "roomEvent", roomId, content }, { txnId, now: clock.now() });
+      const event = outbox.enter(tx, { kind: "roomEvent", roomId, content }, { txnId, now: clock.now() });
+      if (record.event === undefined) tx.set(key, { ...advanced, event });
+      else outbox.store(tx, event);
     }
     return { content };
   }
 
   /** Forgets an encrypted event: it has arrived, or never will. */
-  roomEventSent(tx: Transaction, roomId: RoomID, txnId: TransactionID): void {
+  async roomEventSent(tx: Transaction, roomId: RoomID, txnId: TransactionID): Promise<void> {
+    const entry = this.#parts.outbox.roomEvent(roomId, txnId);
+    if (entry !== undefined) await this.takeOut(tx, entry);
+  }
+
+  /** Takes an entry out of the outbox, wherever it is stored. */
+  async takeOut(tx: Transaction, entry: OutboxEntry): Promise<void> {
     const { outbox } = this.#parts;
-    const entry = outbox.roomEvent(roomId, txnId);
-    if (entry !== undefined) outbox.remove(tx, entry.id);
+    const record = entry.kind === "roomEvent" ? await tx.get(outboundKey(entry.roomId)) : undefined;
+    if (record?.event === undefined || record.event.id !== entry.id) return outbox.remove(tx, entry.id);
+    const { event: { roomId }, ...rest } = record;
+    tx.set(outboundKey(roomId), rest);
+    outbox.forget(tx, entry.id);
   }
 
   /** Has the next event of a room begin a new session. */
@@ -277,7 +293,9 @@ export class OutboundSessions {
   async pruneRoom(tx: Transaction, roomId: RoomID): Promise<"done" | "more"> {
     const { rooms, outbox, context: { clock, policy } } = this.#parts;
     let record = await tx.get(outboundKey(roomId));
-    if (record === undefined || outbox.isSharing(record.sessionId)) return "done";
+    if (record === undefined || record.event !== undefined || outbox.isSharing(record.sessionId)) {
+      return "done";
+    }
     const now = clock.now();
     const settings = rooms.settings(roomId);
     const isOver = settings === undefined ||

@@ -15,6 +15,7 @@ import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import type { SendPolicy } from "../context/context.ts";
 import type { CryptoDevice } from "../devices/mod.ts";
 import { type RecordKey, recordKey, type Transaction } from "../records/mod.ts";
+import type { RoomEventEntry } from "../requests/requests.ts";
 
 /** Why a group session is not used any more. */
 export type RotationCause =
@@ -65,6 +66,8 @@ export interface OutboundRecord {
   readonly retired: readonly RetiredSession[];
   /** Why it must not be used any more; absent: it may be. */
   readonly invalid?: RotationCause;
+  /** The event that was encrypted last, while it is on its way: a record of its own would cost more. */
+  readonly event?: RoomEventEntry;
 }
 
 /** Returns how many messages one of a room's sessions has encrypted; undefined: that is not known. */
@@ -277,8 +280,8 @@ export interface RoomDescription {
 export interface EncryptInput {
   readonly roomId: RoomID;
   readonly eventType: string;
-  /** The event's content. */
-  readonly content: JsonObject;
+  /** The event's content, an object, as JSON. */
+  readonly content: string;
   /** The transaction ID to send it with; the result stays the same until `roomEventSent`. */
   readonly txnId?: TransactionID;
   /** The same as {@link PrepareInput.since}. */

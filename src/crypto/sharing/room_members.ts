@@ -4,7 +4,7 @@
  * @module
  */
 
-import { WeighedCache } from "../../base/recent_map.ts";
+import { RecentMap } from "../../base/recent_map.ts";
 import type { RoomID, UserID } from "../../types/ids.ts";
 import type { HistoryVisibility, RoomDescription } from "./outbound_record.ts";
 
@@ -46,7 +46,7 @@ const MAX_CHANGES = 10_000;
 
 /** Keeps the complete member lists of rooms; a list that may be incomplete is dropped. */
 export class RoomMembers {
-  readonly #rooms = new WeighedCache<RoomID, KnownRoom>(MAX_MEMBERS);
+  readonly #rooms = new RecentMap<RoomID, KnownRoom>(MAX_MEMBERS);
   readonly #asked = new Map<RoomID, Meanwhile>();
   #versions = 0;
 
@@ -143,7 +143,7 @@ export class RoomMembers {
 
   /** Drops the members of a room: there may have been unknown changes. */
   forget(roomId: RoomID): void {
-    this.#rooms.delete(roomId);
+    this.#rooms.remove(roomId);
     const meanwhile = this.#asked.get(roomId);
     if (meanwhile !== undefined) meanwhile.lost = true;
   }

@@ -4,13 +4,14 @@
  * @module
  */
 
+import { withPauses } from "../../base/runs.ts";
 import { EncryptionAlgorithm } from "../../types/enums.ts";
 import type { DeviceID, RoomID, UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
 import type { CryptoDevice } from "../devices/mod.ts";
 import { type CryptoContext, newTxn } from "../context/context.ts";
 import { OTHER_SHARED } from "../megolm/mod.ts";
-import type { Transaction } from "../records/mod.ts";
+import { DEVICES_A_TURN, type Transaction } from "../records/mod.ts";
 import type { DeviceMessages } from "../requests/requests.ts";
 import type { OutboundRecord, WithheldDevice } from "./outbound_record.ts";
 import type { SharePlan, ShareTask, SharingParts } from "./share_plan.ts";
@@ -51,7 +52,8 @@ const UNAVAILABLE = { code: "m.unavailable", silent: false } as const;
 
 /** Contents for devices, while they are being gathered. */
 class Messages {
-  readonly #messages: Record<string, Record<string, JsonObject>> = Object.create(null); // names come off the wire
+  // Names come off the wire.
+  readonly #messages: Record<string, Record<string, JsonObject>> = Object.create(null);
   #empty = true;
 
   /** Adds a content for a device, which has none yet. */
@@ -94,7 +96,7 @@ export async function shareBatch(
     batch.filter(({ withhold }) => withhold === undefined).map(({ device }) => device),
   );
 
-  for (const task of batch) {
+  for await (const task of withPauses(batch, DEVICES_A_TURN)) {
     const { device } = task;
     const index = firstIndex(task, record);
     const sessionKey = task.withhold === undefined ? await input.keyAt(index) : undefined;

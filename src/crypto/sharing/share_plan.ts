@@ -6,12 +6,13 @@
  */
 
 import { elapsed } from "../../base/clock.ts";
+import { withPauses } from "../../base/runs.ts";
 import { IdentityChangedError } from "../../errors/encryption_error.ts";
 import type { RoomID, UserID } from "../../types/ids.ts";
 import { type CryptoDevice, type DeviceLists, isVouchedFor } from "../devices/mod.ts";
 import type { CryptoContext, SendPolicy } from "../context/context.ts";
 import type { OutboundRecord, RotationCause, ShareReport, WithheldDevice } from "./outbound_record.ts";
-import type { Transaction } from "../records/mod.ts";
+import { DEVICES_A_TURN, type Transaction } from "../records/mod.ts";
 import {
   type DeviceShare,
   mayHaveKey,
@@ -85,7 +86,7 @@ export async function planShares(
   };
   const refused = new Set<UserID>();
   let unentitled = false;
-  for (const userId of users) {
+  for await (const userId of withPauses(users, DEVICES_A_TURN)) {
     for (const device of input.devices.get(userId) ?? []) {
       if (userId === own.userId && device.deviceId === own.deviceId) continue;
       const decision = shareDecision(sendTo, device, {
@@ -126,7 +127,8 @@ async function stateOf(
   { device, before }: { readonly device: CryptoDevice; readonly before: DeviceShare },
 ): Promise<"key" | WithheldDevice["code"] | undefined> {
   if (before.kind === "withheld") return undefined;
-  if (before.curve25519 !== device.curve25519) return "m.unauthorised"; // another device has taken over the name
+  // Another device has taken over the name.
+  if (before.curve25519 !== device.curve25519) return "m.unauthorised";
   if (await olm.sessions.wedgingIndex(tx, device) > before.wedging) return undefined;
   if (before.kind === "key") return "key";
   return retryIn(context, before) <= 0 ? undefined : "m.unavailable";

@@ -1,6 +1,6 @@
 /**
- * Which devices have the key of which own group session, and from which message on; and which recipients of rooms
- * the application has approved, where it approves them.
+ * Which devices have the key of which own group session, and from which message on;
+ * and which recipients of rooms the application has approved, where it approves them.
  *
  * @module
  */

@@ -16,6 +16,11 @@ import type { VerificationEnd } from "../../errors/encryption_error.ts";
 import { VERIFICATION_PREFIX, type VerificationCancelCode } from "../../types/content/encryption_content.ts";
 import type { DeviceID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
+import type {
+  VerificationCancellation,
+  VerificationPhase,
+  VerificationWay,
+} from "../../types/verification.ts";
 import type { OwnDevice } from "../context/context.ts";
 import {
   checkedContent,
@@ -27,12 +32,9 @@ import {
   SAS,
   type StepContent,
   unexpected,
-  type VerificationCancellation,
   VerificationFault,
-  type VerificationPhase,
   type VerificationState,
   type VerificationStep,
-  type VerificationWay,
   type VerifiedKeys,
 } from "./protocol.ts";
 import type { QrReciprocation } from "./qr_reciprocation.ts";

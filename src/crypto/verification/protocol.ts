@@ -1,6 +1,6 @@
 /**
- * The words of the verification framework: methods, phases, and how long things may take; and the messages of a
- * verification as they come: parsed, bounded, and told which verification they belong to.
+ * The words of the verification framework: methods, phases, and how long things may take; and the messages of
+ * a verification as they come: parsed, bounded, and told which verification they belong to.
  *
  * @see {@link https://spec.matrix.org/v1.19/client-server-api/#key-verification-framework | Key verification framework}
  * @module
@@ -13,7 +13,7 @@ import {
   type VerificationEvent,
   type VerificationMethod,
 } from "../../types/content/encryption_content.ts";
-import { EncryptionError, type VerificationEnd } from "../../errors/encryption_error.ts";
+import { EncryptionError } from "../../errors/encryption_error.ts";
 import type { DeviceID, RoomID, UserID } from "../../types/ids.ts";
 import { Misfit, type Shape, UNNOTED } from "../../types/checks/shape.ts";
 import {
@@ -27,6 +27,11 @@ import {
   verificationStart,
 } from "../../types/checks/to_device_shapes.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
+import type {
+  VerificationCancellation,
+  VerificationPhase,
+  VerificationWay,
+} from "../../types/verification.ts";
 
 /** Short strings that are compared. */
 export const SAS = "m.sas.v1";
@@ -43,41 +48,6 @@ export const TIMEOUT = 10 * 60_000;
 export const PROMPT_TIMEOUT = 2 * 60_000;
 /** How far ahead the clock of the other device may be, in milliseconds. */
 export const MAX_AHEAD = 5 * 60_000;
-
-/**
- * How far a verification has come:
- *
- * - `requested`: the request was sent, or came and waits for `accept()`;
- * - `ready`: both devices take part: `startSas()`, `showQr()` or `scanQr()`;
- * - `started`: keys are being exchanged;
- * - `comparing`: both devices show emoji and numbers: `confirm()` or `mismatch()`;
- * - `scanned`: the other device says it has scanned the QR code: `confirm()` if it shows a success;
- * - `confirmed`: this side has confirmed, and waits for the other;
- * - `done`: it has ended well;
- * - `cancelled`: it was called off.
- */
-export type VerificationPhase =
-  | "requested"
-  | "ready"
-  | "started"
-  | "comparing"
-  | "scanned"
-  | "confirmed"
-  | "done"
-  | "cancelled";
-
-/** What a device can do to verify: compare short strings, show a QR code, or scan one. */
-export type VerificationWay = "sas" | "show-qr" | "scan-qr";
-
-/** Why and by whom a verification was called off. */
-export interface VerificationCancellation {
-  /** Why, for programs. */
-  readonly code: VerificationCancelCode;
-  /** Why, in words; those of the other device are cut off after 200 characters. */
-  readonly reason: string;
-  /** Who called it off. */
-  readonly by: VerificationEnd;
-}
 
 /** What two people compare. */
 export interface ShortString {

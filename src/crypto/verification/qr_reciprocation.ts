@@ -6,6 +6,7 @@
  * @module
  */
 
+import { concat } from "@std/bytes/concat";
 import { platform } from "../../base/platform/mod.ts";
 import { ValueError } from "../../errors/matrix_error.ts";
 import { decodeBase64, encodeBase64 } from "../../types/base64.ts";
@@ -55,19 +56,12 @@ const SECRET_BYTES = 16;
 /** Writes a code. */
 export function encodeQrCode({ mode, flowId, ownKey, theirKey, secret }: QrCode): Uint8Array<ArrayBuffer> {
   const id = new TextEncoder().encode(flowId);
-  const parts = [
+  return concat([
     PREFIX,
     new Uint8Array([VERSION, MODES.indexOf(mode), id.length >> 8, id.length & 0xff]),
     id,
     ...[ownKey, theirKey, secret].map((key) => decodeBase64(key) ?? new Uint8Array()),
-  ];
-  const bytes = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const part of parts) {
-    bytes.set(part, at);
-    at += part.length;
-  }
-  return bytes;
+  ]);
 }
 
 /**

@@ -11,6 +11,7 @@
 import type { VerificationEnd } from "../../errors/encryption_error.ts";
 import { VERIFICATION_PREFIX, type VerificationEvent } from "../../types/content/encryption_content.ts";
 import type { DeviceID, EventID, RoomID, UserID } from "../../types/ids.ts";
+import type { VerificationWay } from "../../types/verification.ts";
 import type { CryptoDevice } from "../devices/mod.ts";
 import type { Transaction } from "../records/mod.ts";
 import { type Outbox, RateLimit } from "../requests/requests.ts";
@@ -25,7 +26,6 @@ import {
   stepOf,
   TIMEOUT,
   type VerificationState,
-  type VerificationWay,
   type VerifiedKeys,
 } from "./protocol.ts";
 import { VerificationFlow } from "./verification_flow.ts";
@@ -40,13 +40,7 @@ import {
   type VerifiedTrustParts,
 } from "./verification_post.ts";
 
-export type {
-  FrozenKeys,
-  VerificationCancellation,
-  VerificationPhase,
-  VerificationState,
-  VerificationWay,
-} from "./protocol.ts";
+export type { FrozenKeys, VerificationState } from "./protocol.ts";
 export { VerificationFlow } from "./verification_flow.ts";
 export type { VerificationSend } from "./verification_post.ts";
 
@@ -86,9 +80,9 @@ export class Verifications {
     this.#unknown = new RateLimit(options.context.clock, UNKNOWN_ANSWERS);
   }
 
-  /** Calls off what an earlier process has left: its keys are gone. */
-  async load(tx: Transaction): Promise<void> {
-    await this.#post.load(tx);
+  /** See {@link VerificationPost.load}. */
+  async load(tx: Transaction, restored: Promise<void>): Promise<void> {
+    await this.#post.load(tx, restored);
   }
 
   /** Ends everything: vodozemac has failed, and its objects with it. */

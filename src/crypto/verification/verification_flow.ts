@@ -11,6 +11,7 @@ import { ValueError } from "../../errors/matrix_error.ts";
 import type { VerificationEnd } from "../../errors/encryption_error.ts";
 import type { DeviceID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
+import type { VerificationWay } from "../../types/verification.ts";
 import {
   FlowAnswers,
   FlowOutbox,
@@ -30,7 +31,6 @@ import {
   SAS,
   VerificationFault,
   type VerificationState,
-  type VerificationWay,
   type VerifiedKeys,
 } from "./protocol.ts";
 import { QrReciprocation } from "./qr_reciprocation.ts";
@@ -122,6 +122,7 @@ export class VerificationFlow {
 
   /** Takes part in what the other side has asked for. */
   accept(ways: readonly VerificationWay[]): void {
+    if (this.isAsking) throw new ValueError("Cannot accept: this side has asked; await startSas()");
     if (!this.isPrompt) throw this.#untimely("accept");
     this.join(methodsOf(ways));
   }
@@ -151,11 +152,10 @@ export class VerificationFlow {
     theirs.join(this.#state.ownMethods);
   }
 
-  /** Begins to compare short strings. */
+  /** Begins to compare short strings, unless a side has. */
   startSas(vodozemac: Vodozemac, keys: FrozenKeys): void {
-    if (this.#state.phase !== "ready" || this.#state.theirStart !== undefined) {
-      throw this.#untimely("compare emoji");
-    }
+    if (!this.isPrompt && (this.#state.theirStart ?? this.#state.sas) !== undefined) return;
+    if (this.#state.phase !== "ready") throw this.#untimely("compare emoji");
     if (!this.#state.ways.includes("sas")) {
       throw new ValueError("Cannot compare emoji: not both devices can; look which ways there are");
     }

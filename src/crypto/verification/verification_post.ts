@@ -1,6 +1,6 @@
 /**
- * What leads out of a verification: its messages, the requests of others that wait for the user's answer, and what
- * was verified, which is stored in one commit with the signatures.
+ * What leads out of a verification: its messages, the requests of others that wait for the user's answer,
+ * and what was verified, which is stored in one commit with the signatures.
  *
  * @module
  */
@@ -69,9 +69,14 @@ export class VerificationPost {
     this.#options = options;
   }
 
-  /** Calls off what an earlier process has left: its keys are gone. */
-  async load(tx: Transaction): Promise<void> {
-    for (const [[id = ""], record] of await tx.list<UnderwayRecord>("verification")) {
+  /**
+   * Calls off what an earlier process has left: its keys are gone.
+   *
+   * @param restored Resolves when the outbox has all that is on its way: what is put in comes after that.
+   */
+  async load(tx: Transaction, restored: Promise<void>): Promise<void> {
+    const [left] = await Promise.all([tx.list<UnderwayRecord>("verification"), restored]);
+    for (const [[id = ""], record] of left) {
       this.refuse(tx, id, record, "The device was restarted");
       tx.delete(underwayKey(id));
     }

@@ -14,6 +14,7 @@ import type { MessageEvent } from "../../types/events/event.ts";
 import type { KeyImportReport } from "../key_files.ts";
 import {
   type DeleteKeyBackupOptions,
+  HintedKeyBackup,
   type KeyBackup,
   type KeyBackupAPI,
   type KeyBackupInfo,
@@ -44,8 +45,11 @@ export {
   WANTED,
 } from "./key_backup.ts";
 
-/** `client.crypto.backup`. What it does is loaded with the first call. What changes it comes one after the other. */
-export class KeyBackups implements KeyBackupMachine {
+/**
+ * `client.crypto.backup`. What it does is loaded with the first call.
+ * What changes it comes one after the other.
+ */
+export class KeyBackups extends HintedKeyBackup implements KeyBackupMachine {
   readonly #engine: EngineRunner;
   readonly #api: KeyBackupAPI;
   readonly #turns = new Turns();
@@ -55,6 +59,7 @@ export class KeyBackups implements KeyBackupMachine {
    * @param api The operations of the server.
    */
   constructor(engine: EngineRunner, api: KeyBackupAPI) {
+    super();
     [this.#engine, this.#api] = [engine, api];
   }
 

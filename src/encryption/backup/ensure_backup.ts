@@ -131,7 +131,9 @@ async function begin(
   await actor.adoptBackup({ shown, secret });
 }
 
-/** Uses the backup that is there, if its key is the one that is stored, was so before (`keys`), or is here. */
+/**
+ * Uses the backup that is there, if its key is the one that is stored, was so before (`keys`), or is here.
+ */
 async function use(
   actor: ActorRef<CryptoHandlers>,
   storage: SecretKeeper,

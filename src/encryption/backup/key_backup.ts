@@ -9,13 +9,32 @@
 
 import type { RequestOptions } from "../../api/http/mod.ts";
 import type { MessageEvent } from "../../types/events/event.ts";
-import type { KeyImportReport } from "../key_files.ts";
+import type { KeyImportCounts, KeyImportReport } from "../key_files.ts";
 import type { KeyBackupProblem } from "../../errors/encryption_error.ts";
 import { defineEvent } from "../../types/events/define_event.ts";
 import type { AllAPI } from "../../api/api.ts";
 import { readPublicKey } from "../../types/identifiers.ts";
 import { undefinedIfNotFound } from "../../errors/errcodes.ts";
+import { hintAt, type Hints } from "../../errors/hints.ts";
 import type { KeyBackupVersion } from "../../types/api/device_keys.ts";
+
+/** What other libraries call members of a backup, and what to write here. */
+const KEY_BACKUP_HINTS = {
+  status: "await client.crypto.backup.info()",
+  enable: "client.crypto.backup.create({ storage }), or ensureVerified({ backup: true })",
+  isEnabled: "(await client.crypto.backup.info()).problem === undefined",
+  version: "(await client.crypto.backup.info()).version",
+} as const;
+
+/** @internal Names of other libraries, for the compiler. */
+export interface KeyBackupHints extends Hints<typeof KEY_BACKUP_HINTS> {}
+
+/** Refuses them with the names that there are here. */
+export class HintedKeyBackup {}
+
+export interface HintedKeyBackup extends KeyBackupHints {}
+
+hintAt(HintedKeyBackup.prototype, "client.crypto.backup", KEY_BACKUP_HINTS);
 
 /** What there is of a backup. */
 export interface KeyBackupInfo {
@@ -42,8 +61,8 @@ export interface KeyBackupInfo {
 /** How a secret is stored. */
 export interface StoreSecretOptions extends RequestOptions {
   /**
-   * Whether what there is for other keys of the storage goes with the same request: some clients read the first
-   * that is there, whichever the key. Default: false.
+   * Whether what there is for other keys of the storage goes with the same request:
+   * some clients read the first that is there, whichever the key. Default: false.
    */
   alone?: boolean;
 }
@@ -88,9 +107,11 @@ export interface NewKeyBackupOptions extends RequestOptions {
 }
 
 /** The progress of {@linkcode KeyBackup.restore}. */
-export interface KeyRestoreProgress extends KeyImportReport {
+export interface KeyRestoreProgress extends KeyImportCounts {
+  /** How many keys have been read so far. */
+  readonly done: number;
   /** How many keys there are, as the server says. */
-  readonly count: number;
+  readonly total: number;
 }
 
 /** Options of {@linkcode KeyBackup.restore}. */
@@ -98,8 +119,8 @@ export interface RestoreKeysOptions extends RequestOptions {
   /** Called after some hundred keys each. Default: none. */
   onProgress?: (progress: KeyRestoreProgress) => void;
   /**
-   * How many keys the backup may have, so that a server can't fill the store: it can put in as many as it likes.
-   * Default: 50,000, some 50 MB.
+   * How many keys the backup may have, so that a server can't fill the store:
+   * it can put in as many as it likes. Default: 50,000, some 50 MB.
    */
   limit?: number;
 }
@@ -141,7 +162,7 @@ export interface DeleteKeyBackupOptions extends RequestOptions {
  * else await bot.crypto?.backup.trust({ storage });
  * ```
  */
-export interface KeyBackup {
+export interface KeyBackup extends KeyBackupHints {
   /**
    * Looks what there is.
    *
@@ -167,8 +188,8 @@ export interface KeyBackup {
    *
    * @param options Where its key goes, and request options.
    * @returns What there is now.
-   * @throws {KeyBackupError} `exists`: there is one that is not in use: `trust()` that, or `reset()` it if its key
-   *   is lost. `changed`: another client was faster.
+   * @throws {KeyBackupError} `exists`: there is one that is not in use:
+   *   `trust()` that, or `reset()` it if its key is lost. `changed`: another client was faster.
    * @throws {ValueError} If its key would go nowhere.
    *
    * @example
@@ -214,8 +235,8 @@ export interface KeyBackup {
    * @param options Request options.
    * @returns What there is now.
    * @throws {KeyBackupError} If it is not used: `absent`, `unusable`, `wrong-key`, `no-secret`;
-   *   `untrusted`: it was left for another, or deleted, and comes back with the secret storage: its own recovery
-   *   key takes it back.
+   *   `untrusted`: it was left for another, or deleted, and comes back with the secret storage:
+   *   its own recovery key takes it back.
    * @throws {SecretStorageError} If the recovery key has a typing error, or the secret can't be read.
    * @throws {ValueError} If neither is given, or both.
    *
@@ -252,7 +273,7 @@ export interface KeyBackup {
    *
    * export async function restore(client: Client): Promise<void> {
    *   await client.crypto?.backup.restore({
-   *     onProgress: ({ added, count }) => console.log(`${added} new keys, of ${count} in the backup`),
+   *     onProgress: ({ added, total }) => console.log(`${added} new keys, of ${total} in the backup`),
    *   });
    * }
    * ```

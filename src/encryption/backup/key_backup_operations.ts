@@ -24,6 +24,7 @@ import type { KeyImportReport } from "../key_files.ts";
 import {
   type DeleteKeyBackupOptions,
   FORMERLY_WANTED,
+  HintedKeyBackup,
   type KeyBackup,
   type KeyBackupAPI,
   type KeyBackupInfo,
@@ -38,7 +39,7 @@ import {
 /** More versions than a user makes are not deleted at once. */
 const MAX_VERSIONS = 1_000;
 
-export class KeyBackupOperations implements KeyBackup {
+export class KeyBackupOperations extends HintedKeyBackup implements KeyBackup {
   readonly #engine: EngineRunner;
   readonly #api: KeyBackupAPI;
 
@@ -47,6 +48,7 @@ export class KeyBackupOperations implements KeyBackup {
    * @param api The operations of the server.
    */
   constructor(engine: EngineRunner, api: KeyBackupAPI) {
+    super();
     [this.#engine, this.#api] = [engine, api];
   }
 
@@ -267,7 +269,8 @@ export async function restored(
     report.total += keys.length;
     for (const kind of ["added", "improved", "known", "refused"] as const) report[kind] += counts[kind];
     engine.deliver(recovered);
-    onProgress?.({ ...report, count });
+    const { total: done, ...counted } = report;
+    onProgress?.({ ...counted, done, total: count });
     if (keys.length < shown.length) throw tooMany(limit);
   };
   const isWhole = await inSteps(bounded(await api.downloadRoomKeys(version, request), limit), take);

@@ -263,8 +263,8 @@ async function keepOpener({ actor, storage, recoveryKey }: IdentityCall): Promis
 }
 
 /**
- * Takes the private keys of an identity that is there from the secret storage. What the server shows of that is read
- * once more if they can't be taken: one altered answer ends no start.
+ * Takes the private keys of an identity that is there from the secret storage.
+ * What the server shows of that is read once more if they can't be taken: one altered answer ends no start.
  */
 async function adopted(call: IdentityCall, by: SecretStorageUnlock): Promise<Settled> {
   try {

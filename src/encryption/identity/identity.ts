@@ -235,8 +235,8 @@ export class UserTrust {
   /**
    * A user's devices.
    *
-   * @param options.isAnew Whether the server is asked, however fresh what is known may be: a sync may be late to say
-   *   that there is another device.
+   * @param options.isAnew Whether the server is asked, however fresh what is known may be:
+   *   a sync may be late to say that there is another device.
    */
   async getDevices(userId: UserID, { isAnew = false } = {}): Promise<CryptoDevice[]> {
     const { actor, following } = this.#engine;
@@ -310,7 +310,8 @@ export class UserTrust {
       );
     }
     engine.deliver(recovered);
-    await engine.requests.round("keysQuery"); // nothing is uploaded before the server has shown the own device
+    // Nothing is uploaded before the server has shown the own device.
+    await engine.requests.round("keysQuery");
     await engine.requests.round("signaturesUpload");
     engine.requests.wake(); // a device that has asked for secrets may get them now
     const fate = await engine.actor.signatureFate({ userId, name });

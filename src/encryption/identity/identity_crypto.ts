@@ -82,8 +82,8 @@ export interface VerificationReport {
    * - `verified`: this device is signed by the own identity, whose private keys are at hand;
    * - `bootstrapped`: the same; the identity was made, or an earlier try completed;
    * - `reset`: the same; the identity has replaced another;
-   * - `unconfirmed`: the same, but the server does not show the signature, whatever it has answered to it: others
-   *   do not trust this device until it does. It is uploaded again, after growing waits;
+   * - `unconfirmed`: the same, but the server does not show the signature, whatever it has answered to it:
+   *   others do not trust this device until it does. It is uploaded again, after growing waits;
    * - `needs-secret`: the account has an identity or a secret storage, and nothing was given that
    *   opens it: give `recoveryKey` or `passphrase`. Nothing was changed;
    * - `absent`: the account has no identity, and nothing was given with which to make one;

@@ -46,7 +46,8 @@ export class IdentityRequests {
   /**
    * Offers private keys: they are kept if they fit what the server shows when it is asked now.
    *
-   * @param options.isAsked Whether it has just been asked: it is again only if they don't fit. Default: false.
+   * @param options.isAsked Whether it has just been asked:
+   *   it is again only if they don't fit. Default: false.
    */
   async offer(
     seeds: Partial<IdentitySeeds>,
@@ -92,7 +93,8 @@ export class IdentityRequests {
    */
   async publishSignature(): Promise<boolean> {
     const { ended } = await this.#engine.requests.round("signaturesUpload");
-    if (ended > 0) await this.#engine.requests.round("keysQuery"); // what became of it is seen in nothing else
+    // What became of it is seen in nothing else.
+    if (ended > 0) await this.#engine.requests.round("keysQuery");
     return !(await this.#engine.actor.health()).isSignatureDue;
   }
 

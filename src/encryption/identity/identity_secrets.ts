@@ -71,7 +71,8 @@ export async function hasSeeds(
   try {
     stored = await readSeeds(storage, request);
   } catch (error) {
-    if (error instanceof SecretStorageError || error instanceof OwnIdentityError) return false; // of other keys, or none
+    // Of other keys, or none.
+    if (error instanceof SecretStorageError || error instanceof OwnIdentityError) return false;
     throw error;
   }
   const isSame = keysOf(SEED_SECRETS).every((name) => {
@@ -161,7 +162,9 @@ export function firstReads(hasBackup: boolean): ReadPlan {
   return { types: [...names.map(rawType), ...wanted], version: hasBackup };
 }
 
-/** The same if it has them already: whether what was given still opens the storage, and the backup is there. */
+/**
+ * The same if it has them already: whether what was given still opens the storage, and the backup is there.
+ */
 export function laterReads({ recoveryKey, passphrase, backup }: EnsureVerifiedOptions): ReadPlan {
   const opens = recoveryKey !== undefined || passphrase !== undefined;
   return { types: opens ? [rawType(DEFAULT_KEY)] : [], version: backup !== false };

@@ -58,8 +58,9 @@ export async function makeIdentity(
 }
 
 /**
- * The private keys of a try before, perhaps on a device that is gone. What a device that has begun to make an
- * identity can't read was stored since for a key of the storage that another has replaced meanwhile: it stays.
+ * The private keys of a try before, perhaps on a device that is gone. What a device that has
+ * begun to make an identity can't read was stored since for a key of the storage that
+ * another has replaced meanwhile: it stays.
  */
 async function seedsBefore(
   storage: OpenSecretStorage,

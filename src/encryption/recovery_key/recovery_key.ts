@@ -1,5 +1,6 @@
 /**
- * Recovery keys that are derived from another.
+ * Recovery keys that are derived from another. A folder of its own because application services load it at
+ * once, and secrets are loaded late.
  *
  * @module
  */

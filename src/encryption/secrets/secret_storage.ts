@@ -216,8 +216,8 @@ export interface OpenSecretStorage extends Disposable {
   get(name: string, options?: RequestOptions): Promise<string | undefined>;
 
   /**
-   * Stores a secret, in place of the one of the name. What is there for other keys stays as it is, unless it is
-   * to be `alone`.
+   * Stores a secret, in place of the one of the name.
+   * What is there for other keys stays as it is, unless it is to be `alone`.
    *
    * @param name Its name.
    * @param value The secret, of at most 65,536 bytes in UTF-8. Keys are written in base64.

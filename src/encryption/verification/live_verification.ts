@@ -5,23 +5,21 @@
  */
 
 import type { VerificationAct } from "../../crypto/engine/engine.ts";
-import {
-  emojiOf,
-  type VerificationComparison,
-  type VerificationOptions,
-  type VerificationRequest,
-  type VerificationResult,
-  type VerificationWayOptions,
-} from "./verification_crypto.ts";
-import type {
-  VerificationPhase,
-  VerificationState,
-  VerificationWay,
-} from "../../crypto/verification/verification.ts";
+import { emojiOf } from "./verification_crypto.ts";
+import type { VerificationState } from "../../crypto/verification/verification.ts";
 import { checkOptions } from "../../errors/known_names.ts";
 import { ValueError } from "../../errors/matrix_error.ts";
 import { VerificationError } from "../../errors/encryption_error.ts";
 import type { DeviceID, RoomID, UserID } from "../../types/ids.ts";
+import type {
+  VerificationComparison,
+  VerificationOptions,
+  VerificationPhase,
+  VerificationRequest,
+  VerificationResult,
+  VerificationWay,
+  VerificationWayOptions,
+} from "../../types/verification.ts";
 
 /** Does what the user decides in a verification; resolves to the bytes of a QR code, if there are some. */
 export type Act = (id: string, act: VerificationAct) => Promise<Uint8Array<ArrayBuffer> | undefined>;
@@ -137,9 +135,11 @@ export class LiveVerification implements VerificationRequest {
     await this.#decide({ act: "accept", ways: checkedWays(ways) }, signal);
   }
 
-  async startSas(options: VerificationOptions = {}): Promise<void> {
+  async startSas(options: VerificationOptions = {}): Promise<VerificationComparison> {
     const { signal } = checked(options);
+    while (this.phase === "requested" && !this.isIncoming) await this.changed(options);
     await this.#decide({ act: "startSas" }, signal);
+    return await this.compare(options);
   }
 
   async showQr(options: VerificationOptions = {}): Promise<Uint8Array<ArrayBuffer>> {

@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { EngineRunner } from "../../actors/crypto/crypto.ts";
+import type { EncryptedClient, EngineRunner } from "../../actors/crypto/crypto.ts";
 import type { AllAPI } from "../../api/api.ts";
 import { Turns } from "../../base/runs.ts";
 import type { CryptoDevice, UserIdentity } from "../../crypto/devices/mod.ts";
@@ -22,16 +22,7 @@ import type { AccountIdentity, UserTrust } from "../identity/identity.ts";
 import { aborting, checkedWays, LiveVerification, RequestStream } from "./live_verification.ts";
 import type { VerificationCrypto } from "./verification_crypto.ts";
 
-export type {
-  VerificationComparison,
-  VerificationCrypto,
-  VerificationEmoji,
-  VerificationOptions,
-  VerificationPeer,
-  VerificationRequest,
-  VerificationResult,
-  VerificationWayOptions,
-} from "./verification_crypto.ts";
+export type { VerificationCrypto, VerificationPeer } from "./verification_crypto.ts";
 
 const PEER = { userId: true, deviceId: true, roomId: true } as const;
 /** What else there is in devices and identities, which can be asked as they are found. */
@@ -58,6 +49,7 @@ export class VerificationHub {
   readonly #api: Pick<AllAPI, "sendMessageEvent">;
   readonly #users: UserTrust;
   readonly #identity: Pick<AccountIdentity, "requestSecrets">;
+  readonly #deliverer: EncryptedClient["deliverer"];
   readonly #live = new Map<string, LiveVerification>();
   readonly #underway = new Set<Promise<unknown>>();
   readonly #sending = new Turns();
@@ -69,14 +61,17 @@ export class VerificationHub {
    * @param api Sends to rooms.
    * @param users Looks up devices.
    * @param identity Asks other own devices for secrets, once one of them was verified.
+   * @param deliverer Calls handlers with the requests of others, as they come.
    */
   constructor(
     engine: EngineRunner,
     api: Pick<AllAPI, "sendMessageEvent">,
     users: UserTrust,
     identity: Pick<AccountIdentity, "requestSecrets">,
+    deliverer: EncryptedClient["deliverer"],
   ) {
     [this.#engine, this.#api, this.#users, this.#identity] = [engine, api, users, identity];
+    this.#deliverer = deliverer;
     engine.onRecovered = (recovered) => this.receive({ recovered });
     this.incoming = new RequestStream(() =>
       [...this.#live.values()].filter(({ isIncoming, phase }) => isIncoming && phase === "requested")
@@ -223,7 +218,10 @@ export class VerificationHub {
       this.#live.set(id, live);
       if (live.isOver) this.#live.delete(id);
       if (live.phase === "done") this.#background(this.#askFor(live));
-      if (known === undefined && live.isIncoming) this.incoming.add(live);
+      if (known === undefined && live.isIncoming && !live.isOver) {
+        this.incoming.add(live);
+        this.#deliverer.internal("VERIFICATION_REQUEST", live);
+      }
       if (needs === "start") this.#background(this.#decided(id, { act: "answerStart" }));
       if (needs === "completion") {
         this.#background(this.#step(this.#engine.actor.completeVerification(id)));

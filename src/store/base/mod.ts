@@ -18,11 +18,8 @@ import {
 export {
   compareParts,
   decodeKey,
-  decodeValue,
   encodeKey,
-  encodeValue,
   endOfRange,
-  isEncodable,
   type Store,
   type StoreCheck,
   type StoreEntry,
@@ -31,6 +28,7 @@ export {
   type StoreLock,
   type StoreMutation,
 } from "./store.ts";
+export { decodeValue, encodeValue, isEncodable } from "./value_codec.ts";
 
 /**
  * A node of the tree of keys. There is one for each value, so it has no more members than it must.

@@ -1,10 +1,9 @@
 /**
  * The format of a copy: bytes in chunks, each verified before its content is used.
  *
- * A copy begins with eight bytes that name the format, one with its version, one that says whether
- * it is sealed, and a salt of 32. Chunks follow: four bytes with the length, whose highest bit
- * marks the last chunk, and as many protected bytes. Over 300 lines because what writes and what reads agree on
- * that.
+ * A copy begins with eight bytes that name the format, one with its version, one that says whether it is
+ * sealed, and a salt of 32. Chunks follow: four bytes with the length, whose highest bit marks the last
+ * chunk, and as many protected bytes. Over 300 lines because what writes and what reads agree on that.
  *
  * @module
  */

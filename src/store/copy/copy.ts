@@ -136,7 +136,8 @@ async function* exported(
     }
     for await (const chunk of chunks.add(writeItem(["end", records]))) yield noted(chunk);
     signal?.throwIfAborted();
-    if (!await lease.release()) throw await lease.lost(); // only now it is certain that no other process has written meanwhile
+    // Only now it is certain that no other process has written meanwhile.
+    if (!await lease.release()) throw await lease.lost();
     isEnded = true;
     yield noted(await chunks.end());
   } finally {

@@ -225,7 +225,8 @@ export function valueKey(key: StoreKey): Deno.KvKey {
 
 /** The key whose value has this key in the database. */
 export function logicalKey(physical: Deno.KvKey): StoreKey {
-  return physical.slice(2).map((part) => fromWellFormed(part as string)); // valueKey() makes nothing but strings
+  // valueKey() makes nothing but strings.
+  return physical.slice(2).map((part) => fromWellFormed(part as string));
 }
 
 /** The keys of the parts of a large value: 0, 1, … below its identifier. */

@@ -4,8 +4,8 @@
  * The writes are staged under a prefix of their own, in several commits. One small commit then makes them
  * count: it writes a marker that names them, together with the checks. Then they are carried out, again in
  * several commits, and the marker is cleared. After a crash before the small commit, the staged pieces do not
- * count. After a crash behind it, the next process, or the next operation, carries out the rest before anything
- * else. Every commit of the store checks that the marker has not changed since it was seen clear.
+ * count. After a crash behind it, the next process, or the next operation, carries out the rest before
+ * anything else. Every commit of the store checks that the marker has not changed since it was seen clear.
  *
  * Over 300 lines because it says for each power cut what is left.
  *
@@ -120,7 +120,8 @@ export class DenoKvJournal {
   /** Removes the journals that do not count. */
   async discard(): Promise<void> {
     const ids = new Set<string>();
-    for await (const { key } of listAll(this.#database, stagedKey())) ids.add(key[2] as string); // as stagedKey() makes it
+    // As stagedKey() makes it.
+    for await (const { key } of listAll(this.#database, stagedKey())) ids.add(key[2] as string);
     for (const id of ids) await this.#discard(id);
   }
 

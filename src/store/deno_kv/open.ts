@@ -5,6 +5,7 @@
  */
 
 import { type Clock, systemClock } from "../../base/clock.ts";
+import { checkHinted, type Hints, SEAL_HINTS } from "../../errors/hints.ts";
 import { checkOptions, type OptionNames } from "../../errors/known_names.ts";
 import { createPrivateFile, FilePatience, patienceOf } from "../files/files.ts";
 import { StoreError, StoreFormatError } from "../../errors/store_error.ts";
@@ -20,8 +21,11 @@ import {
 } from "./database.ts";
 import { isLocked, LocalDatabase, readOnlyError, storeErrorOf } from "./local_database.ts";
 
+/** @internal Names of other libraries, for the compiler. */
+export interface KvOptionsHints extends Hints<typeof SEAL_HINTS> {}
+
 /** How a database is opened. */
-export interface KvOptions {
+export interface KvOptions extends KvOptionsHints {
   /**
    * The access token of a server.
    *
@@ -47,7 +51,10 @@ const OPTIONS: OptionNames<KvOptions> = { accessToken: true, patience: true, clo
 
 const ENVIRONMENT = "DENO_KV_ACCESS_TOKEN";
 
-/** How long the thread waits for another process that writes to the file, in milliseconds; then all else goes on. */
+/**
+ * How long the thread waits for another process that writes to the file,
+ * in milliseconds; then all else goes on.
+ */
 const BUSY_TIMEOUT = 5;
 
 /** SQLite's code for a file that has to be written to before it can be read: a crash left a journal. */
@@ -62,6 +69,7 @@ const TABLE = "data_version";
  * @throws {ValueError} If it is neither, or an option can't be used.
  */
 export function databaseOf(given: string | Deno.Kv | undefined, options: KvOptions): KvDatabase {
+  checkHinted(options, OPTIONS, SEAL_HINTS, "open the store");
   checkOptions(options, OPTIONS, "open the store");
   patienceOf(options.patience);
   if (given === undefined || typeof given === "string") {
@@ -208,7 +216,8 @@ async function isForeign(path: string): Promise<boolean> {
   const { DatabaseSync } = await import("node:sqlite"); // loaded only when needed: a new file is not checked
   const tables = (options: { readOnly: boolean }): unknown[] => {
     using database = new DatabaseSync(path, options);
-    database.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT}`); // Deno 2.9.6 ignores the option of a read-only one
+    // Deno 2.9.6 ignores the option of a read-only one.
+    database.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT}`);
     const rows = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all();
     return rows.map(({ name }) => name);
   };

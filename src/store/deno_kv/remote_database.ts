@@ -16,9 +16,9 @@
  * - It repeats requests without end while the server is away, and prints instead of rejecting: a write was
  *   pending after 45 seconds and 179 printed lines, so that `patience` can't be kept. See
  *   https://github.com/denoland/deno/issues/21211.
- * - Each request or answer of more than a kilobyte takes it 44 ms longer than `fetch()`, since it waits for the
- *   other side's acknowledgement of the first part: 44 to 55 ms instead of 1 to 9 ms in eight of the twelve rows
- *   of `bench/kv_stall.ts`.
+ * - Each request or answer of more than a kilobyte takes it 44 ms longer than `fetch()`, since it waits for
+ *   the other side's acknowledgement of the first part: 44 to 55 ms instead of 1 to 9 ms in eight of the
+ *   twelve rows of `bench/kv_stall.ts`.
  *
  * The turn could be kept over Deno's client too; for the other two there is no way around it.
  *
@@ -215,7 +215,8 @@ export class KvConnection {
    * @throws {StoreError} If the server refuses, or the patience is over.
    */
   async post(method: "snapshot_read" | "atomic_write", body: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
-    if (method === "atomic_write") return await this.#post(method, body); // one at a time anyway, and not behind reads
+    // One at a time anyway, and not behind reads.
+    if (method === "atomic_write") return await this.#post(method, body);
     if (this.#free > 0) this.#free--;
     else await new Promise<void>((resolve) => this.#waiting.push(resolve));
     try {

@@ -51,7 +51,8 @@ function splitRecord({ id, parts }: SplitValue): Uint8Array {
 export function readRecord(record: unknown): { readonly value: unknown } | { readonly split: SplitValue } {
   if (record instanceof Uint8Array) {
     if (record[0] === WHOLE) return { value: decodeValue(record.subarray(1)) };
-    if (record[0] === SPLIT) return { split: platform.deserialize(record.subarray(1)) as SplitValue }; // splitRecord() made it
+    // splitRecord() made it.
+    if (record[0] === SPLIT) return { split: platform.deserialize(record.subarray(1)) as SplitValue };
   }
   throw new StoreFormatError(
     "Cannot read a record of the store: its format is unknown; use the version of Greenroom that wrote it, or a newer one",
@@ -102,7 +103,8 @@ export async function readParts(
   { id, parts }: SplitValue,
 ): Promise<Uint8Array | undefined> {
   const keys = Array.from({ length: parts }, (_, index) => partKey(id, index));
-  const found = (await readMany(database, keys)).map(({ value }) => value as Uint8Array | null); // encodeSet() wrote it
+  // encodeSet() wrote it.
+  const found = (await readMany(database, keys)).map(({ value }) => value as Uint8Array | null);
   if (!found.every((part) => part !== null)) return undefined;
   return concat(found);
 }
@@ -142,7 +144,8 @@ export class SplitIndex {
   async load(database: KvDatabase, journal: DenoKvJournal): Promise<void> {
     const noted: { readonly key: StoreKey; readonly split: SplitValue }[] = [];
     for await (const { key: noteKey, value } of listAll(database, partsKey())) {
-      const { key, parts } = decodeValue(value as Uint8Array) as { key: StoreKey; parts: number }; // encodeSet() wrote it
+      // encodeSet() wrote it.
+      const { key, parts } = decodeValue(value as Uint8Array) as { key: StoreKey; parts: number };
       noted.push({ key, split: { id: noteKey[2] as string, parts } }); // as partsKey() makes it
     }
     // Parts without their value stay so, as names are used once. Only another process may be about

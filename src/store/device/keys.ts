@@ -162,7 +162,8 @@ const ESCAPE = 0xe000;
  * that what is below a path is found below it.
  */
 function keyBelow(prefix: StoreKey, path: StoreKey): StoreKey {
-  const key = prefix.concat(path); // not by `[...prefix, …]`, which takes twice the time and makes an array with room for many more
+  // Not by `[...prefix, …]`, which takes twice the time and makes an array with room for many more.
+  const key = prefix.concat(path);
   if (surelyFits(key) && !path.some(isHashed)) return key;
   let bytes = 0;
   return key.map((part, index) => {
@@ -239,7 +240,9 @@ export interface SyncRecord {
   readonly ahead?: true;
   /** Present while the client syncs anew, since the server does not know the token any more. */
   readonly anew?: Anew;
-  /** The events by which rooms became encrypted in what has not been handled: it may come again, with them. */
+  /**
+   * The events by which rooms became encrypted in what has not been handled: it may come again, with them.
+   */
   readonly began?: readonly EventID[];
   /** The rooms whose membership has changed in what has not been handled, and what it was before. */
   readonly moved?: readonly MovedRoom[];
@@ -287,8 +290,8 @@ export interface ShownLogEnd {
 }
 
 /**
- * The latest events of a room: those in portions of the log from a number on come after them, but for what stands
- * before an entry of the room without names.
+ * The latest events of a room: those in portions of the log from a number on come after them,
+ * but for what stands before an entry of the room without names.
  */
 export type ShownRecord = readonly [to: number, shown: string];
 

@@ -76,10 +76,14 @@ export class Lease {
   readonly #device: string;
   readonly #clock: Clock;
   readonly #duration: number;
+  /** How long to wait between looks whether the lease is to be renewed, in milliseconds. */
+  readonly third: number;
   readonly #id: string;
   readonly #lock: LeaseLock;
   #renewedAt: number;
-  /** The versionstamp of the latest request for the device that a round was made for; undefined: not read yet. */
+  /**
+   * The versionstamp of the latest request for the device that a round was made for; undefined: not read yet.
+   */
   #heard: string | null | undefined;
   /** The checks for every commit: no other process has taken the device. */
   readonly checks: readonly StoreCheck[];
@@ -91,6 +95,7 @@ export class Lease {
     this.#device = prefix.join(" ");
     this.#clock = clock;
     this.#duration = duration;
+    this.third = Math.floor(duration / 3);
     this.#id = id;
     this.#lock = lock;
     this.#renewedAt = takenAt;
@@ -174,11 +179,6 @@ export class Lease {
   /** In how many milliseconds {@link Lease.renewal} has something to write. */
   get dueIn(): number {
     return this.#dueIn(this.#clock.now());
-  }
-
-  /** How long to wait between looks whether the lease is to be renewed, in milliseconds. */
-  get third(): number {
-    return Math.floor(this.#duration / 3);
   }
 
   /**
@@ -266,7 +266,8 @@ export class Lease {
 
   /** A clock that was set back may never reach the time again: then it is due now. */
   #dueIn(now: number): number {
-    return Math.max(this.third - elapsed(now, this.#renewedAt), 0); // whole milliseconds, else the wait would not end
+    // Whole milliseconds, else the wait would not end.
+    return Math.max(this.third - elapsed(now, this.#renewedAt), 0);
   }
 }
 

@@ -22,7 +22,9 @@ import { StoreKeys } from "./keys.ts";
 
 /** How long to wait between tries for the lock, in milliseconds. */
 const PAUSE = 250;
-/** How many leases are in a lock: of processes that ended, one after the other, while they took the device. */
+/**
+ * How many leases are in a lock: of processes that ended, one after the other, while they took the device.
+ */
 const LEASES = 10;
 
 /** The stores of which the log has said what is wrong with their files. */

@@ -39,6 +39,7 @@ export {
   hasRecords,
   isSealKey,
   readSchema,
+  SCHEMA_VERSION,
   schemaUpgrade,
   sealKey,
 } from "./schema.ts";

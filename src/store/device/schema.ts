@@ -7,7 +7,7 @@
 
 import { asksFor } from "../../errors/hints.ts";
 import { StoreError, StoreFormatError, StoreKeyError } from "../../errors/store_error.ts";
-import { isJsonObject } from "../../types/json.ts";
+import { objectOf } from "../../types/json.ts";
 import type { Store, StoreEntry, StoreKey, StoreMutation } from "../base/mod.ts";
 import { isLocal, StoreKeys } from "./keys.ts";
 
@@ -140,7 +140,7 @@ export async function schemaUpgrade(
 }
 
 function versionOf({ value }: StoreEntry, device: string): number {
-  const { format, version } = isJsonObject(value) ? value : {};
+  const { format, version } = objectOf(value);
   if (typeof format === "number" && Number.isInteger(format) && format > 0) return format;
   if (version !== undefined) throw unpublished(device);
   throw new StoreFormatError(

@@ -126,7 +126,8 @@ const PRIVATE = 0o600;
 export function createPrivateFile(path: string): void {
   if (!files.isPermitted("write", path)) return; // Deno would prompt
   try {
-    // At once, before anything else can open it: closing a file releases the locks that the process has on it.
+    // At once, before anything else can open it: closing a file releases
+    // the locks that the process has on it.
     files.openSync(path, { write: true, createNew: true, mode: PRIVATE }).close();
   } catch {
     // It is there, or can't be.

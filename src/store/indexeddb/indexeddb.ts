@@ -49,9 +49,10 @@ type Change = { readonly key: Uint8Array; readonly value?: unknown; readonly isS
 /**
  * Keeps everything in a database of IndexedDB, for pages and workers of a browser.
  *
- * Each commit is one transaction, checks included, and resolves when it is on the disk, as the browser says
- * (`durability: "strict"`). Several pages may open the same database. Locks are Web Locks, which end with the page.
- * A browser may delete a site's databases when the disk is full: `navigator.storage.persist()` asks it not to.
+ * Each commit is one transaction, checks included, and resolves when it is on the disk, as the browser
+ * says (`durability: "strict"`). Several pages may open the same database. Locks are Web Locks, which end
+ * with the page. A browser may delete a site's databases when the disk is full:
+ * `navigator.storage.persist()` asks it not to.
  *
  * @example
  * ```ts

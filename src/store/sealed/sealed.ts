@@ -46,13 +46,12 @@ const OPENED = Symbol("opened");
  * events; the length of values; when they change. Not noticed is an old record that was put back,
  * or one that was removed.
  *
- * The key is 32 random bytes, made once with `crypto.getRandomValues(new Uint8Array(32))` and kept
- * where secrets are kept, not beside the store; never a passphrase, nor its hash. Without it, the
- * store is lost. Each store has its own key, derived from it with HKDF-SHA-256 and a salt that is
- * kept in the store. As nonces are random, no more than 2³² values may be sealed with one key (a
- * hundred a second for 16 months). Long before, copy the devices into a new store with
- * {@linkcode exportDevice} and {@linkcode importDevice}. That is also how to change the key, and how to seal a
- * store that is not sealed.
+ * The key is 32 random bytes, made once with `crypto.getRandomValues(new Uint8Array(32))` and kept where
+ * secrets are kept, not beside the store; never a passphrase, nor its hash. Without it, the store is lost.
+ * Each store has its own key, derived from it with HKDF-SHA-256 and a salt that is kept in the store. As
+ * nonces are random, no more than 2³² values may be sealed with one key (a hundred a second for 16 months).
+ * Long before, copy the devices into a new store with {@linkcode exportDevice} and {@linkcode importDevice}.
+ * That is also how to change the key, and how to seal a store that is not sealed.
  *
  * @example
  * ```ts
@@ -179,7 +178,8 @@ export class SealedStore implements Store {
     const before = this.#turn;
     const handedOn = Promise.all(changes).then(async (sealed) => {
       await before;
-      return { held: this.#inner.commit(sealed, conditions) }; // wrapped: the next commit does not wait for its result
+      // Wrapped: the next commit does not wait for its result.
+      return { held: this.#inner.commit(sealed, conditions) };
     });
     this.#turn = handedOn.then(({ held }) => void held.catch(() => {}), () => before);
     const { held } = await handedOn;
@@ -362,7 +362,8 @@ async function sealRecord(
 async function openRecord(sealing: CryptoKey, key: StoreKey, record: unknown): Promise<Uint8Array> {
   if (!(record instanceof Uint8Array) || record.length < HEAD_BYTES + TAG_BYTES) throw notOurs(key);
   if (record[0] !== SEALED_FORMAT) throw notOurs(key);
-  const bytes = new Uint8Array(record); // a copy: a store may hand out its own value, which must not change meanwhile
+  // A copy: a store may hand out its own value, which must not change meanwhile.
+  const bytes = new Uint8Array(record);
   const iv = bytes.subarray(1, HEAD_BYTES);
   const cipher = { name: "AES-GCM", iv, additionalData: boundTo(key, SEALED_FORMAT) };
   try {

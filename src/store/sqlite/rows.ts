@@ -1,6 +1,6 @@
 /**
- * The rows of a SQLite file, read and changed in transactions; the write-ahead log is synced beside the thread,
- * and allocated ahead.
+ * The rows of a SQLite file, read and changed in transactions;
+ * the write-ahead log is synced beside the thread, and allocated ahead.
  *
  * SQLite itself syncs in the thread that commits, which waits for that: a fifth of a
  * millisecond on a fast disk, some milliseconds on a slow one. With `synchronous=NORMAL` it leaves
@@ -80,9 +80,10 @@ export class SqliteRows {
       `SELECT key, CASE WHEN length(value) <= ${SMALL} THEN value END AS value, version FROM kv
       WHERE key > ? AND key < ? ORDER BY key LIMIT ?`,
     );
+    // REPLACE takes out what is there before it puts something in.
     this.#set = database.prepare(
       `INSERT INTO kv (key, value, version) VALUES (?1, ?2, ?3)
-      ON CONFLICT DO UPDATE SET value = ?2, version = ?3`, // REPLACE takes out what is there before it puts something in
+      ON CONFLICT DO UPDATE SET value = ?2, version = ?3`,
     );
     this.#delete = database.prepare("DELETE FROM kv WHERE key = ?");
     this.#versions = new SqliteVersions(database);
@@ -95,7 +96,9 @@ export class SqliteRows {
     return rows.map((row, index) => row && entryOf(keys[index] ?? [], row));
   }
 
-  /** Reads rows between two keys. Not with iterate(), which takes an error of SQLite for the end of the rows. */
+  /**
+   * Reads rows between two keys. Not with iterate(), which takes an error of SQLite for the end of the rows.
+   */
   page(after: Uint8Array, end: Uint8Array, limit: number): ListedRow[] {
     return this.#page.all(after, end, limit) as unknown as ListedRow[]; // its columns
   }
@@ -145,10 +148,11 @@ export class SqliteRows {
   }
 
   #holds(checks: readonly StoreCheck[]): boolean {
-    return checks.every(({ key, versionstamp }) => {
+    for (const { key, versionstamp } of checks) {
       const row = this.#version.get(encodeKey(key)) as Pick<Row, "version"> | undefined; // its column
-      return (row === undefined ? null : String(row.version)) === versionstamp;
-    });
+      if ((row === undefined ? null : String(row.version)) !== versionstamp) return false;
+    }
+    return true;
   }
 
   /** Makes changes. Encodes one value after the other, so that not all are in memory as bytes at once. */

@@ -26,10 +26,16 @@ const PROBLEMS: Record<number, { readonly error: typeof StoreError; readonly say
     error: StoreInUseError,
     says: "another process has locked it for too long; end that process",
   }, // BUSY
-  8: { error: StoreReadOnlyError, says: "it is read-only; make the file and its folder writable" }, // READONLY
+  8: {
+    error: StoreReadOnlyError,
+    says: "it is read-only; make the file and its folder writable",
+  }, // READONLY
   11: { error: StoreFormatError, says: "the file is damaged; restore it from a copy" }, // CORRUPT
   13: { error: StoreFullError, says: "there is no room left; make some, and go on" }, // FULL
-  14: { error: StoreReadOnlyError, says: "no file can be made beside it; make its folder writable" }, // CANTOPEN
+  14: {
+    error: StoreReadOnlyError,
+    says: "no file can be made beside it; make its folder writable",
+  }, // CANTOPEN
   26: { error: StoreFormatError, says: "the file is no SQLite database; use another path" }, // NOTADB
 };
 
@@ -94,6 +100,15 @@ interface Header {
  * The key whose version is the last one taken by any process. It comes after those of all entries.
  */
 export const COUNTER = "x'FF'";
+
+/**
+ * A table with an index of its keys. In one that is an index itself (`WITHOUT ROWID`) each search of a key
+ * compares whole rows on its way, and reads all pages of those that are large: among packs of room state,
+ * each small commit read twenty. A file that has such a table keeps it. The value is last, since all before
+ * what is read of a row is read, too.
+ */
+const TABLE =
+  "CREATE TABLE kv (key BLOB PRIMARY KEY NOT NULL, version INTEGER NOT NULL, value BLOB NOT NULL) STRICT";
 
 /** One statement, so that no other process changes the database in between. */
 const WHOSE = `SELECT application_id AS application, user_version AS version,
@@ -179,10 +194,7 @@ function create(database: DatabaseSync): void {
     if (isBlank(database)) { // no other process was faster
       run(database, `PRAGMA application_id = ${APPLICATION_ID}`);
       run(database, `PRAGMA user_version = ${SCHEMA_VERSION}`);
-      run(
-        database,
-        "CREATE TABLE kv (key BLOB PRIMARY KEY, value BLOB NOT NULL, version INTEGER NOT NULL) STRICT, WITHOUT ROWID",
-      );
+      run(database, TABLE);
       run(database, `INSERT INTO kv (key, value, version) VALUES (${COUNTER}, x'', 0)`);
     }
     run(database, "COMMIT");

@@ -10,6 +10,7 @@ import { DatabaseSync } from "node:sqlite";
 import type { Clock } from "../../base/clock.ts";
 import { createPrivateFile, FilePatience, lockBeside, patienceOf } from "../files/files.ts";
 import { Turns } from "../../base/runs.ts";
+import { checkHinted, type Hints, SEAL_HINTS } from "../../errors/hints.ts";
 import { checkOptions, type OptionNames } from "../../errors/known_names.ts";
 import { StoreInUseError } from "../../errors/store_error.ts";
 import { ValueError } from "../../errors/matrix_error.ts";
@@ -27,11 +28,17 @@ import {
 import { attempt, prepareDatabase, refuseOthers, type SqliteAction, toStoreError } from "./schema.ts";
 import { type AnyMutation, encoded, SqliteLog, SqliteRows } from "./rows.ts";
 
-/** How long the thread waits for another process that writes, in milliseconds; then all else goes on meanwhile. */
+/**
+ * How long the thread waits for another process that writes, in milliseconds;
+ * then all else goes on meanwhile.
+ */
 const BUSY_TIMEOUT = 5;
 
+/** @internal Names of other libraries, for the compiler. */
+export interface SqliteOptionsHints extends Hints<typeof SEAL_HINTS> {}
+
 /** How a store in a file is opened. */
-export interface SqliteOptions {
+export interface SqliteOptions extends SqliteOptionsHints {
   /**
    * How long to wait for another process that has locked the file, in milliseconds; 0: not at all.
    *
@@ -122,6 +129,7 @@ export class SqliteStore implements Store, AsyncDisposable {
    * ```
    */
   constructor(file: string | DatabaseSync, options: SqliteOptions = {}) {
+    checkHinted(options, OPTIONS, SEAL_HINTS, "open the store");
     checkOptions(options, OPTIONS, "open the store");
     const patience = patienceOf(options.patience);
     this.#patience = new FilePatience(options);
@@ -159,6 +167,7 @@ export class SqliteStore implements Store, AsyncDisposable {
    * ```
    */
   static async open(path: string, options: SqliteOptions = {}): Promise<SqliteStore> {
+    checkHinted(options, OPTIONS, SEAL_HINTS, "open the store");
     checkOptions(options, OPTIONS, "open the store");
     const open = () => new SqliteStore(openFile(path, BUSY_TIMEOUT), options);
     return await new FilePatience(options).keepTrying(open, isLocked);
@@ -230,8 +239,13 @@ export class SqliteStore implements Store, AsyncDisposable {
    * @throws {StoreError} If the sync fails: whether the commit survives a power cut is unknown.
    */
   async commit(mutations: readonly StoreMutation[], checks: readonly StoreCheck[] = []): Promise<boolean> {
-    const now = this.#waiting === 0 ? this.#commitUnlessLocked(mutations, checks) : undefined;
-    const held = now ?? await this.#commitLater(mutations, checks);
+    let held: boolean | undefined;
+    try {
+      if (this.#waiting === 0) held = this.#commitNow(mutations, checks);
+    } catch (error) {
+      if (!isLocked(error)) throw error; // nothing has changed
+    }
+    held ??= await this.#commitLater(mutations, checks);
     if (held && mutations.length > 0) await this.#synced();
     return held;
   }
@@ -265,25 +279,17 @@ export class SqliteStore implements Store, AsyncDisposable {
   }
 
   /** Reads immediately, or when the file is not locked any more. */
-  #read<Result>(go: () => Result): Promise<Result> {
-    return this.#patience.keepTrying(() => this.#now("read", go), isLocked);
+  async #read<Result>(go: () => Result): Promise<Result> {
+    try {
+      return this.#now("read", go);
+    } catch (error) {
+      if (!isLocked(error)) throw error;
+    }
+    return await this.#patience.keepTrying(() => this.#now("read", go), isLocked);
   }
 
   #commitNow(mutations: readonly AnyMutation[], checks: readonly StoreCheck[]): boolean {
     return this.#now("write to", () => this.#rows.commit(mutations, checks, this.#log));
-  }
-
-  /** @returns Undefined if another process has locked the file: nothing has changed. */
-  #commitUnlessLocked(
-    mutations: readonly StoreMutation[],
-    checks: readonly StoreCheck[],
-  ): boolean | undefined {
-    try {
-      return this.#commitNow(mutations, checks);
-    } catch (error) {
-      if (isLocked(error)) return undefined;
-      throw error;
-    }
   }
 
   /** Commits when the file is not locked any more, after the commits that wait already. */

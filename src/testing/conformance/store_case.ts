@@ -100,14 +100,6 @@ export function someBytes(length: number, seed = 1): Uint8Array {
   return bytes;
 }
 
-/**
- * Lets other work of the program go on: a store may read without leaving the thread, and wait for
- * the disk beside it.
- */
-export async function otherWork(): Promise<void> {
-  await new Promise<void>((resolve) => platform.nextTask(resolve));
-}
-
 /** So many keys are more than one commit of Deno KV takes. */
 const MANY = 1_200;
 const LARGE = 150_000;

@@ -6,10 +6,10 @@
 
 import { deepStrictEqual, fail, ok, rejects, strictEqual } from "node:assert";
 import { isDeepStrictEqual } from "node:util";
+import { pause } from "../../base/runs.ts";
 import type { Store, StoreEntry, StoreKey, StoreMutation } from "../../../mod.ts";
 import {
   listed,
-  otherWork,
   read,
   readValue,
   remove,
@@ -177,7 +177,7 @@ export const keptCases: readonly StoreCase[] = [
       while (writing) {
         const [first, middle, last] = await stores[2]?.getMany([key(0), key(1_000), key(1_499)]) ?? [];
         deepStrictEqual([middle?.value, last?.value], [first?.value, first?.value]);
-        await otherWork();
+        await pause();
       }
       await writers;
       strictEqual((await listed(await open(), ["by"])).length, 6);

@@ -5,10 +5,10 @@
  */
 
 import { deepStrictEqual, ok, strictEqual } from "node:assert";
+import { pause } from "../../base/runs.ts";
 import type { Store, StoreKey, StoreMutation } from "../../../mod.ts";
 import {
   listed,
-  otherWork,
   read,
   readValue,
   remove,
@@ -143,7 +143,7 @@ export const largeCases: readonly StoreCase[] = [
       const found = await store.getMany([manyKey(0), manyKey(1_000), manyKey(2_500), manyKey(MANY - 1)]);
       const seen = new Set(found.map((entry) => firstOf(entry?.value)));
       strictEqual(seen.size, 1, `half a commit: ${[...seen]}`);
-      await otherWork();
+      await pause();
     }
     await writer;
     deepStrictEqual(

@@ -1,6 +1,6 @@
 /**
- * The way from a request to its answer: routes as data, the table that finds them, the check of the token, and
- * the response that is made of what a handler returns or throws.
+ * The way from a request to its answer: routes as data, the table that finds them, the check of the token,
+ * and the response that is made of what a handler returns or throws.
  *
  * @module
  */
@@ -39,7 +39,9 @@ export interface Route {
   readonly path: string;
   /** Whether an access token is needed. */
   readonly authed: boolean;
-  /** Answers, with `{}` if it returns nothing; a route that needs no token gets a request without a session. */
+  /**
+   * Answers, with `{}` if it returns nothing; a route that needs no token gets a request without a session.
+   */
   readonly handle: (request: AuthedRequest) => Answer | void | Promise<Answer>;
 }
 

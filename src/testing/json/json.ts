@@ -1,6 +1,6 @@
 /**
- * JSON in the in-process homeserver: how untrusted fields are read, as Synapse refuses them; what handlers answer;
- * and canonical JSON with its signatures.
+ * JSON in the in-process homeserver: how untrusted fields are read, as Synapse refuses them;
+ * what handlers answer; and canonical JSON with its signatures.
  *
  * @see {@link https://spec.matrix.org/v1.19/appendices/#canonical-json | Canonical JSON}
  * @see {@link https://spec.matrix.org/v1.19/appendices/#signing-json | Signing JSON}

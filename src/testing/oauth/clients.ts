@@ -129,7 +129,9 @@ function invalid(description: string): OAuthRefusal {
   return refusal("invalid_client_metadata", description);
 }
 
-/** An address as the policy of the Matrix Authentication Service takes it: a plain path, and no port or query. */
+/**
+ * An address as the policy of the Matrix Authentication Service takes it: a plain path, and no port or query.
+ */
 function secureUrl(uri: string): URL | undefined {
   const [, host = ""] = /^https:\/\/([a-z0-9](?:[a-z0-9.-]*[a-z0-9])?)\/[A-Za-z0-9/.-]*$/.exec(uri) ?? [];
   return host === "" || host === "0.0.0.0" || LOOPBACK.has(host) ? undefined : new URL(uri);

@@ -6,7 +6,7 @@
  */
 
 import type { EventID, RoomID } from "../../types/ids.ts";
-import { isJsonObject, type JsonObject } from "../../types/json.ts";
+import { isJsonObject, type JsonObject, objectOf } from "../../types/json.ts";
 import { badRequest, isRoomId, isTruthy, refused } from "../json/json.ts";
 import type { Room } from "./room.ts";
 import type { RoomEvent } from "./room_event.ts";
@@ -178,12 +178,12 @@ export function pickFields(event: JsonObject, fields: readonly string[] | undefi
     const keys = field.match(/(?:\\.|[^.\\])+/g)?.map((key) => key.replaceAll(/\\(.)/g, "$1")) ?? [];
     copyPath(event, picked, keys);
   }
-  const { "m.relations": relations } = asObject(event.unsigned);
+  const { "m.relations": relations } = objectOf(event.unsigned);
   if (isJsonObject(relations)) {
     const { "m.replace": edit, "m.thread": thread } = relations;
-    const withFields = (value: unknown) => pickFields(asObject(value), fields);
+    const withFields = (value: unknown) => pickFields(objectOf(value), fields);
     picked.unsigned = {
-      ...asObject(picked.unsigned),
+      ...objectOf(picked.unsigned),
       "m.relations": {
         ...relations,
         ...(isJsonObject(edit) ? { "m.replace": withFields(edit) } : {}),
@@ -194,10 +194,6 @@ export function pickFields(event: JsonObject, fields: readonly string[] | undefi
     };
   }
   return picked;
-}
-
-function asObject(value: unknown): JsonObject {
-  return isJsonObject(value) ? value : {};
 }
 
 function copyPath(from: JsonObject, to: JsonObject, [key, ...rest]: readonly string[]): void {

@@ -1,6 +1,6 @@
 /**
- * What the content of an event must be, and the authorization rules of a room, reduced to one homeserver: may this
- * event be added to this state?
+ * What the content of an event must be, and the authorization rules of a room, reduced to one homeserver:
+ * may this event be added to this state?
  *
  * @see {@link https://spec.matrix.org/v1.19/rooms/v11/#authorization-rules | Authorization rules}
  *
@@ -9,7 +9,7 @@
 
 import { matchesGlob } from "../../types/push_rules.ts";
 import type { RoomID, UserID } from "../../types/ids.ts";
-import { isJsonObject, type JsonObject } from "../../types/json.ts";
+import { isJsonObject, type JsonObject, objectOf } from "../../types/json.ts";
 import { badJson, canonicalJson, Failure, forbidden, invalidParam, refused } from "../json/json.ts";
 import { type EventDraft, flattenLevels, NAMED_LEVELS } from "./room_event.ts";
 import type { Room } from "./room.ts";
@@ -85,10 +85,10 @@ function checkPowerLevels(room: Room, draft: EventDraft): void {
 }
 
 function checkUsers(room: Room, { users }: JsonObject): void {
-  for (const user of Object.keys(isJsonObject(users) ? users : {})) {
+  for (const user of Object.keys(objectOf(users))) {
     if (!/^@[^:]*:.+$/.test(user)) throw refused(`Not a valid user_id: ${user}`);
   }
-  for (const user of Object.keys(isJsonObject(users) ? users : {})) {
+  for (const user of Object.keys(objectOf(users))) {
     if (room.powerLevels.isCreator(user as UserID)) {
       throw refused(`Creator user ${user} must not appear in content.users`);
     }

@@ -1,6 +1,6 @@
 /**
- * Rooms: their events and state, the rules of both, and what of them a user gets to see. Nothing here knows of a
- * server.
+ * Rooms: their events and state, the rules of both, and what of them a user gets to see.
+ * Nothing here knows of a server.
  *
  * @module
  */
@@ -40,4 +40,4 @@ export {
   type RoomEvent,
   type RoomVersion,
 } from "./room_event.ts";
-export { receiptContent, Room } from "./room.ts";
+export { type Receipt, receiptContent, Room } from "./room.ts";

@@ -35,7 +35,9 @@ export class Room {
   readonly typing: Map<UserID, number> = new Map();
   /** Where the last change of who is typing lies in the stream. */
   typingPosition = 0;
-  /** What the server of who invites sends along with invitations and knocks, beside the state that it should. */
+  /**
+   * What the server of who invites sends along with invitations and knocks, beside the state that it should.
+   */
   sentAlong: readonly JsonObject[] = [];
   /** Whether the room directory lists it. */
   published = false;
@@ -154,7 +156,7 @@ export class Room {
 }
 
 /** One receipt: a user has one of each type and thread. */
-interface Receipt {
+export interface Receipt {
   /** Whose it is. */
   readonly user: UserID;
   /** `m.read` or `m.read.private`. */
@@ -193,11 +195,19 @@ class Receipts {
    * type and private or not, takes the place of those that its user has for the event in threads.
    */
   since(position: number, viewer: UserID): Receipt[] {
-    if (this.#latest <= position) return [];
-    const changed = [...this.#receipts.values()].filter((receipt) => receipt.position > position);
+    return this.#latest <= position ? [] : this.#shown(viewer, (receipt) => receipt.position > position);
+  }
+
+  /** The viewer's own receipts and, of those that `viewer` may see, the ones for some events. */
+  at(events: ReadonlySet<EventID>, viewer: UserID): Receipt[] {
+    return this.#shown(viewer, ({ user, event }) => user === viewer || events.has(event));
+  }
+
+  #shown(viewer: UserID, isAsked: (receipt: Receipt) => boolean): Receipt[] {
+    const asked = [...this.#receipts.values()].filter(isAsked);
     const userAndEvent = ({ user, event }: Receipt) => `${user} ${event}`;
-    const unthreaded = new Set(changed.filter(({ thread }) => thread === undefined).map(userAndEvent));
-    return changed.filter((receipt) =>
+    const unthreaded = new Set(asked.filter(({ thread }) => thread === undefined).map(userAndEvent));
+    return asked.filter((receipt) =>
       (receipt.thread === undefined || !unthreaded.has(userAndEvent(receipt))) &&
       (receipt.type !== "m.read.private" || receipt.user === viewer)
     );

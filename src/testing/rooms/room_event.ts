@@ -1,6 +1,6 @@
 /**
- * Events as the in-process homeserver keeps them: which points at which, and how to walk through them; and what
- * clients can see of the version of a room: what a redaction leaves, and who may do what.
+ * Events as the in-process homeserver keeps them: which points at which, and how to walk through them;
+ * and what clients can see of the version of a room: what a redaction leaves, and who may do what.
  *
  * @see
  * {@link https://spec.matrix.org/v1.19/client-server-api/#forwards-compatibility-with-older-relations | Relationships}

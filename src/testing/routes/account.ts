@@ -1,6 +1,7 @@
 /**
- * Accounts: registration, login, refreshing tokens, password, deactivation, email addresses and phone numbers. No
- * account has any of the last two: as a Synapse by default, the homeserver can't send messages to them.
+ * Accounts: registration, login, refreshing tokens, password, deactivation, email addresses
+ * and phone numbers. No account has any of the last two: as a Synapse by default, the
+ * homeserver can't send messages to them.
  *
  * @see
  * {@link https://spec.matrix.org/v1.19/client-server-api/#account-registration-and-management | Accounts}
@@ -215,8 +216,8 @@ function login({ server, json, token }: MatrixRequest): Answer {
 }
 
 /**
- * Opens a session on the device that a body names, one that can be refreshed if it asks for that, and says which.
- * Earlier sessions of the device stay open.
+ * Opens a session on the device that a body names, one that can be refreshed if it asks for that,
+ * and says which. Earlier sessions of the device stay open.
  */
 function logIn(server: ServerState, user: User, body: JsonObject): JsonObject {
   const [id, name] = ["device_id", "initial_device_display_name"].map((key) => optionalString(body, key));
@@ -309,7 +310,8 @@ export const addressRoutes: readonly Route[] = [
     throw badRequest(NO_MEDIUM, "Adding phone numbers to user account is not supported by this homeserver");
   }),
   route("POST", "v3/account/3pid/bind", () => {
-    throw new Failure(500, "M_UNKNOWN", "Internal server error"); // as Synapse says of a server that it can't reach
+    // As Synapse says of a server that it can't reach.
+    throw new Failure(500, "M_UNKNOWN", "Internal server error");
   }),
   route("POST", "v3/account/3pid/unbind", withoutAddress),
   route("POST", "v3/account/3pid/delete", withoutAddress),

@@ -142,7 +142,7 @@ function getVisibility(request: MatrixRequest): Answer {
 
 function putVisibility(request: AuthedRequest): void {
   const { user, json, room } = request;
-  const visibility = optionalString(json, "visibility") ?? "public";
+  const { visibility = "public" } = json;
   if (visibility !== "public" && visibility !== "private") {
     throw badJson("Input should be 'public' or 'private'");
   }
@@ -163,7 +163,9 @@ function searchPublic(request: AuthedRequest): Answer {
   return listRooms(request, limit, optionalString(body, "since"), filterOf(body));
 }
 
-/** The types of rooms that are wanted, all if absent; a text stands for its letters, an object for its keys. */
+/**
+ * The types of rooms that are wanted, all if absent; a text stands for its letters, an object for its keys.
+ */
 function readTypes(filter: JsonObject): readonly unknown[] | undefined {
   const { room_types: types } = filter;
   if (!isTruthy(types)) return undefined;

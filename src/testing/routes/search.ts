@@ -6,7 +6,7 @@
  * @module
  */
 
-import { isJsonObject, type JsonObject } from "../../types/json.ts";
+import { type JsonObject, objectOf } from "../../types/json.ts";
 import { type AuthedRequest, parseUserId, type Route, route, viewerOf } from "../http/http.ts";
 import {
   type Answer,
@@ -65,12 +65,12 @@ function mutualRooms(request: AuthedRequest): Answer {
 }
 
 function searchUsers(request: AuthedRequest): Answer {
-  const { server, user, json } = request;
+  const { server, json } = request;
   const term = optionalString(json, "search_term");
   if (term === undefined) throw refused("`search_term` is required field");
   const limit = Math.max(0, Math.min(optionalInteger(json, "limit", DEFAULT_LIMIT), MAX_USERS));
   const found = [...server.users.values()].filter((other) =>
-    other !== user && !other.deactivated && isNamed(other, term) && isKnown(request, other)
+    !other.deactivated && isNamed(other, term) && isKnown(request, other)
   );
   const results = found.slice(0, limit).map((other) => ({
     user_id: other.id,
@@ -102,12 +102,12 @@ function wordsOf(text: string): string[] {
  * found.
  */
 function isKnown({ server, user }: AuthedRequest, other: User): boolean {
-  if (server.settings.searchAllUsers) return true;
+  if (server.settings.searchAllUsers) return other !== user;
   return other.roomsWith("join").some((id) => {
     const room = server.rooms.get(id);
     return room !== undefined &&
       (room.joinRule === "public" || room.historyVisibility() === "world_readable" ||
-        room.membership(user.id) === "join");
+        (other !== user && room.membership(user.id) === "join"));
   });
 }
 
@@ -240,7 +240,7 @@ function statesOf(request: AuthedRequest, page: readonly { room: Room }[]): Json
 function groupingsOf(events: JsonObject): string[] {
   const groups = optionalArray(optionalObject(events, "groupings") ?? {}, "group_by");
   return groups.map((group) => {
-    const key = stringAt(isJsonObject(group) ? group : {}, "key");
+    const key = stringAt(objectOf(group), "key");
     if (key !== "room_id" && key !== "sender") throw refused("Invalid group by keys");
     return key;
   });

@@ -94,10 +94,15 @@ async function uploadSignatures({ server, user, json }: AuthedRequest): Promise<
   const changed = new Set<User>();
   for (const [targetId, objects] of Object.entries(json)) {
     if (!isJsonObject(objects)) throw invalidParam("Invalid parameter");
+    // As on Synapse: without these, what was signed is not looked at.
+    const needed = targetId === user.id ? ["self_signing_key", "master_key"] : ["user_signing_key"];
+    const missing = needed.find((name) => !user.crossSigning.has(name));
     for (const [objectId, signed] of Object.entries(objects)) {
-      if (!isJsonObject(signed) && typeof signed !== "string") throw invalidParam("Invalid parameter");
+      if (missing === undefined && !isJsonObject(signed)) throw invalidParam("Invalid parameter");
       try {
-        if (!isJsonObject(signed)) throw notFound("Nothing is signed");
+        if (missing !== undefined || !isJsonObject(signed)) {
+          throw notFound(`No ${missing} found for ${user.id}`);
+        }
         changed.add(await addSignatures(server, user, targetId, objectId, signed));
       } catch (error) {
         if (!(error instanceof Failure)) throw error;
@@ -125,9 +130,6 @@ async function addSignatures(
   const master = target?.crossSigning.get("master_key");
   const isMaster = master !== undefined && ed25519KeyOf(master).id === `ed25519:${objectId}`;
   const stored = isMaster ? master : target === signer ? signer.devices.get(objectId)?.keys : undefined;
-  if (target === signer && !isMaster && !signer.crossSigning.has("self_signing_key")) {
-    throw notFound(`No self_signing key found for ${signer.id}`);
-  }
   if (target === undefined || stored === undefined) throw notFound("Unknown device");
   if (withoutSignatures(stored) !== withoutSignatures(signed)) {
     throw refused("Key does not match");

@@ -28,7 +28,9 @@ import {
 import { Appservices } from "./appservices.ts";
 import { DelayedEvents, Stream } from "./stream.ts";
 
-/** What can be set about a homeserver, with every default filled in; without the last two it sends nothing. */
+/**
+ * What can be set about a homeserver, with every default filled in; without the last two it sends nothing.
+ */
 type Settings =
   & Required<Omit<HomeserverOptions, "onError" | "requestLogSize" | "previewFetch" | "pushFetch">>
   & Pick<HomeserverOptions, "previewFetch" | "pushFetch">;

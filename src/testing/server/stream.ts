@@ -5,14 +5,13 @@
  * @module
  */
 
-import type { Clock } from "../../base/clock.ts";
+import { abortReason, type Clock } from "../../base/clock.ts";
 import type { RoomID, UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
 import { Failure, notFound } from "../json/json.ts";
 import type { IdGenerator } from "../homeserver_options.ts";
 
-/** Why a wait ends that is over: a reason that is made each time would note a stack. */
-const OVER = new DOMException("The wait is over", "AbortError");
+const over = abortReason("The wait is over");
 
 /** Counts changes and wakes who waits for them. */
 export class Stream {
@@ -66,7 +65,7 @@ export class Stream {
       await Promise.race([promise, timeout]);
     } finally {
       waiting.delete(resolve);
-      timer.abort(OVER);
+      timer.abort(over());
       // The promises that lost the race reject with the abort above, and are ignored.
       await timeout.catch(() => {});
     }

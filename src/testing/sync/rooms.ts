@@ -11,6 +11,7 @@ import {
   formatEvent,
   membershipOf,
   pickFields,
+  type Receipt,
   receiptContent,
   type Room,
   type RoomEvent,
@@ -33,7 +34,7 @@ export function roomsOf(job: SyncJob, arrivals: Arrivals): JsonObject {
 }
 
 /** What each section has of a room. */
-export function sectionsOf(
+function sectionsOf(
   job: SyncJob,
   id: RoomID,
   member: RoomEvent,
@@ -68,7 +69,7 @@ function joinedRoom(job: SyncJob, room: Room, arrivals: Arrivals): JsonObject | 
   const newlyJoined = isNewlyJoined(job, room);
   const full = job.since === undefined || job.fullState || newlyJoined;
   const ephemeral = ephemeralOf(job, room, startOf(job));
-  const accountData = accountDataOf(job, room.id, full);
+  const accountData = roomAccountDataOf(job, room.id, full);
   if (room.latest <= startOf(job) && !full && ephemeral.length + accountData.length === 0) return undefined;
   const since = newlyJoined ? undefined : job.since?.position;
   const stretch = { since, until: job.until, newlyJoined, joined: true };
@@ -82,7 +83,7 @@ function joinedRoom(job: SyncJob, room: Room, arrivals: Arrivals): JsonObject | 
   const unread = job.server.unread.of(job.user, room);
   return {
     timeline: formatTimeline(job, room, timeline),
-    ...formatState(job, room, state),
+    [job.stateAfter ?? "state"]: { events: formatState(job, room, state) },
     account_data: { events: accountData },
     ephemeral: { events: ephemeral },
     unread_notifications: { notification_count: unread.notifications, highlight_count: unread.highlights },
@@ -104,7 +105,7 @@ function leftRoom(job: SyncJob, room: Room, leaving: RoomEvent): JsonObject | un
     room.membership(job.user.id, startOf(job)) !== "join" &&
     ownChanges(job, room).some((event) => membershipOf(event) === "join");
   const full = job.since === undefined || job.fullState || newlyJoined;
-  const accountData = accountDataOf(job, room.id, full);
+  const accountData = roomAccountDataOf(job, room.id, full);
   const stretch = { since: job.since?.position, until: leaving.position, newlyJoined, joined: false };
   const timeline = timelineOf(job, room, stretch);
   if (timeline.events.length + accountData.length === 0 && !full) return undefined;
@@ -113,7 +114,7 @@ function leftRoom(job: SyncJob, room: Room, leaving: RoomEvent): JsonObject | un
   if (timeline.events.length + accountData.length + state.length === 0 && !job.fullState) return undefined;
   return {
     timeline: formatTimeline(job, room, timeline),
-    ...formatState(job, room, state),
+    [job.stateAfter ?? "state"]: { events: formatState(job, room, state) },
     account_data: { events: accountData },
   };
 }
@@ -124,32 +125,44 @@ function leftRoom(job: SyncJob, room: Room, leaving: RoomEvent): JsonObject | un
  */
 function strippedRoom(job: SyncJob, room: Room, member: RoomEvent, key: string): JsonObject | undefined {
   if (member.position <= startOf(job) || job.user.ignores(member.sender)) return undefined;
-  const at = member.position; // what has changed since is not shown
+  return { [key]: { events: strippedState(room, member) } };
+}
+
+/** State that an invited or knocking user sees, as it was when the membership came about. */
+export function strippedState(room: Room, member: RoomEvent): JsonObject[] {
+  const at = member.position;
   const state = STRIPPED_STATE.map((type) => room.state(type, "", at)).filter((event) => event !== undefined);
   const events = state.map(strippedEvent);
-  if (key === "invite_state") {
+  if (membershipOf(member) === "invite") {
     const inviter = room.state("m.room.member", member.sender, at);
     if (inviter !== undefined) events.push(strippedEvent(inviter));
   }
   // As on Synapse: what the other server has sent, whatever that is, and then what was checked.
-  return { [key]: { events: [...structuredClone(room.sentAlong), ...events, strippedEvent(member)] } };
+  return [...structuredClone(room.sentAlong), ...events, strippedEvent(member)];
 }
 
 /** Receipts and typing of a room since a place. */
-export function ephemeralOf(job: SyncJob, room: Room, since: number): JsonObject[] {
-  const events: JsonObject[] = [];
+function ephemeralOf(job: SyncJob, room: Room, since: number): JsonObject[] {
   const receipts = room.receipts.since(since, job.user.id);
-  if (receipts.length > 0) events.push({ type: "m.receipt", content: receiptContent(receipts) });
-  const typing = [...room.typing.keys()];
-  if (room.typingPosition > since) {
-    events.push({ type: "m.typing", content: { user_ids: typing } });
-  }
+  const events = [receiptEvent(receipts), typingEvent(room, since)].filter((event) => event !== undefined);
   const filter = job.filter.ephemeral;
   return events.filter((event) => filter.allows({ type: String(event.type), roomId: room.id }));
 }
 
+/** Receipts as one event, if there are any. */
+export function receiptEvent(receipts: readonly Receipt[]): JsonObject | undefined {
+  return receipts.length === 0 ? undefined : { type: "m.receipt", content: receiptContent(receipts) };
+}
+
+/** Who is typing, if that has changed since a place. */
+export function typingEvent(room: Room, since: number): JsonObject | undefined {
+  return room.typingPosition <= since
+    ? undefined
+    : { type: "m.typing", content: { user_ids: [...room.typing.keys()] } };
+}
+
 /** The account data that has changed, and all tags if the client gets the room anew. */
-function accountDataOf(job: SyncJob, room: RoomID, full: boolean): JsonObject[] {
+export function roomAccountDataOf(job: SyncJob, room: RoomID, full: boolean): JsonObject[] {
   const isFirst = job.fullState || job.since === undefined;
   const data = job.user.roomAccountData.get(room)?.since(isFirst ? 0 : startOf(job)) ?? [];
   const events = data.map(([type, content]) => ({ type, content }));
@@ -161,7 +174,7 @@ function accountDataOf(job: SyncJob, room: RoomID, full: boolean): JsonObject[] 
   return events.filter((event) => job.filter.roomAccountData.allows(event));
 }
 
-function formatTimeline(job: SyncJob, room: Room, timeline: Timeline): JsonObject {
+export function formatTimeline(job: SyncJob, room: Room, timeline: Timeline): JsonObject {
   const viewer = { user: job.user.id, device: job.device, now: job.server.now };
   // A client that gets every event can put them together itself.
   const options = { withoutRoomId: true, aggregations: timeline.limited };
@@ -174,12 +187,12 @@ function formatTimeline(job: SyncJob, room: Room, timeline: Timeline): JsonObjec
   };
 }
 
-function formatState(job: SyncJob, room: Room, state: readonly RoomEvent[]): JsonObject {
+/** State as a response has it. */
+export function formatState(job: SyncJob, room: Room, state: readonly RoomEvent[]): JsonObject[] {
   const viewer = { user: job.user.id, device: job.device, now: job.server.now };
-  const events = state.map((event) =>
+  return state.map((event) =>
     pickFields(formatEvent(room, event, viewer, { withoutRoomId: true, bare: true }), job.filter.fields)
   );
-  return { [job.stateAfter ?? "state"]: { events } };
 }
 
 /**

@@ -1,25 +1,37 @@
 /**
- * Simplified sliding sync: of each room in a window what the classic sync says, since the room was shown last on
- * the connection. `sync.ts` has the requests for it.
+ * Simplified sliding sync, as Synapse has it: of each room in a window what happened since the room was shown
+ * last on the connection. `sync.ts` has the requests for it.
  *
  * @see {@link https://github.com/matrix-org/matrix-spec-proposals/pull/4186 | Proposal 4186}
  * @module
  */
 
-import { isJsonObject, type JsonObject } from "../../types/json.ts";
+import { type JsonObject, objectOf } from "../../types/json.ts";
 import type { RoomID } from "../../types/ids.ts";
 import type { AuthedRequest } from "../http/http.ts";
 import { Failure, invalidParam } from "../json/json.ts";
-import { membershipOf, SyncFilter } from "../rooms/mod.ts";
+import {
+  canSee,
+  firstAfter,
+  isWithheld,
+  membershipOf,
+  type Room,
+  type RoomEvent,
+  SyncFilter,
+} from "../rooms/mod.ts";
 import type { Device, SlidingPosition } from "../users/mod.ts";
-import { Arrivals, formatToken, parseToken, type SyncJob } from "./sync_job.ts";
-import { ephemeralOf, isNewlyJoined, sectionsOf } from "./rooms.ts";
-import { acknowledge, longPoll, parts } from "./sync_answer.ts";
-
-/** The member that holds what is after the timeline in `rooms.ts`. */
-const STATE_AFTER = "state_after";
-/** The events that move a room to the front. */
-const BUMPS: readonly string[] = ["m.room.create", "m.room.message", "m.room.encrypted", "m.sticker"];
+import { deviceListsSince, formatToken, parseToken, startOf, type SyncJob } from "./sync_job.ts";
+import {
+  formatState,
+  formatTimeline,
+  isNewlyJoined,
+  receiptEvent,
+  roomAccountDataOf,
+  strippedState,
+  typingEvent,
+} from "./rooms.ts";
+import { accountDataOf, acknowledge, longPoll, toDeviceOf } from "./sync_answer.ts";
+import { shownAgain, type Timeline } from "./timeline.ts";
 
 const BEGINNING: SlidingPosition = { rooms: new Map(), keys: "" };
 
@@ -27,6 +39,7 @@ const BEGINNING: SlidingPosition = { rooms: new Map(), keys: "" };
 interface Slide {
   readonly job: Omit<SyncJob, "until">;
   readonly lists: readonly List[];
+  readonly subscriptions: readonly string[];
   readonly extensions: JsonObject;
   /** Up to where each room was shown. */
   readonly sent: ReadonlyMap<RoomID, number>;
@@ -47,6 +60,8 @@ export interface Question {
   readonly timeout: number;
   readonly connection: string;
   readonly lists: readonly List[];
+  /** The rooms of no list. */
+  readonly subscriptions: readonly string[];
   /** By the names that Synapse has. */
   readonly extensions: JsonObject;
 }
@@ -68,7 +83,7 @@ export interface Slid extends Pick<Shown, "lists" | "rooms" | "extensions"> {
 /** Answers as soon as there is something new, or when the time is over. */
 export async function slide(request: AuthedRequest, question: Question): Promise<Slid> {
   const { server, user, device } = request;
-  const { pos, timeout, connection, lists, extensions } = question;
+  const { pos, timeout, connection, lists, subscriptions, extensions } = question;
   const known = device.connections.get(connection);
   const key = Number(pos?.split("/")[0]);
   const from = pos === undefined ? BEGINNING : known?.get(key);
@@ -89,10 +104,14 @@ export async function slide(request: AuthedRequest, question: Question): Promise
     since: position === undefined ? undefined : { position, toDevice },
     filter: new SyncFilter({ room: { timeline: { limit } } }),
     fullState: false,
-    stateAfter: STATE_AFTER,
+    stateAfter: undefined,
   };
   return await longPoll(request, timeout, (until, isOver) => {
-    const { isNews, sent, ...answer } = show({ job, lists, extensions, sent: from.rooms }, until, toDevice);
+    const { isNews, sent, ...answer } = show(
+      { job, lists, subscriptions, extensions, sent: from.rooms },
+      until,
+      toDevice,
+    );
     const isNew = isNews || position === undefined;
     if (!isNew && !isOver) return undefined;
     const number = isNew ? ++server.slidingPositions : key;
@@ -110,119 +129,167 @@ function keysOf(device: Device): JsonObject {
   };
 }
 
-function show({ job: plan, lists, extensions: wanted, sent }: Slide, until: number, toDevice: number): Shown {
-  const arrivals = new Arrivals();
-  const all = interestingRooms(plan);
-  const window = new Set<RoomID>();
+function show(
+  { job: plan, lists, subscriptions, extensions: wanted, sent }: Slide,
+  until: number,
+  toDevice: number,
+): Shown {
+  const job: SyncJob = { ...plan, until };
+  const { server, user, since } = job;
+  const all = interestingRooms(job);
+  const window = new Map<RoomID, Place>();
   const shownLists = lists.map(({ name, ranges }) => {
     const ops = ranges.map(([first, last]) => {
-      const ids = all.slice(first, last + 1);
-      ids.forEach((id) => window.add(id));
-      return { op: "SYNC", range: [first, last], room_ids: ids };
+      const places = all.slice(first, last + 1);
+      for (const place of places) window.set(place.room.id, place);
+      return { op: "SYNC", range: [first, last], room_ids: places.map(({ room }) => room.id) };
     });
     return [name, { count: all.length, ops }] as const;
   });
+  for (const place of all) if (subscriptions.includes(place.room.id)) window.set(place.room.id, place);
   const rooms: Record<string, JsonObject> = {};
-  const accountData: Record<string, unknown> = {};
-  const [receipts, typing]: Record<string, unknown>[] = [{}, {}];
+  const [data, receipts, typing] = [{}, {}, {}] as [JsonObject, JsonObject, JsonObject];
   const next = new Map(sent);
-  for (const id of window) {
-    const before = sent.get(id);
-    const job: SyncJob = {
-      ...plan,
-      until,
-      since: before === undefined ? undefined : { position: before, toDevice },
-    };
-    const [room, beside] = roomOf(job, id, arrivals);
-    if (room !== undefined) rooms[id] = room;
-    const { data = [], ephemeral = [] } = beside;
-    if (data.length > 0) accountData[id] = data;
-    for (const [section, type] of [[receipts, "m.receipt"], [typing, "m.typing"]] as const) {
-      const event = ephemeral.find((event) => objectOf(event).type === type);
-      if (event !== undefined && section !== undefined) section[id] = event;
-    }
+  for (const [id, place] of window) {
+    const news = newsOf(job, place, sent.get(id));
+    if (news.room !== undefined) rooms[id] = news.room;
+    if (news.data !== undefined) data[id] = news.data;
+    if (news.receipts !== undefined) receipts[id] = news.receipts;
+    if (news.typing !== undefined) typing[id] = news.typing;
     next.set(id, until);
   }
-  const global = parts({ ...plan, until, since: plan.since }, arrivals, toDevice);
-  const extensions: JsonObject = {
-    to_device: { next_batch: String(global.toDevice.position), events: global.toDevice.events },
-    e2ee: {
-      ...(global.deviceLists !== undefined && { device_lists: global.deviceLists }),
-      ...keysOf(plan.device),
-    },
-    account_data: { global: global.accountData, rooms: accountData },
-    receipts: { rooms: receipts },
-    typing: { rooms: typing },
-  };
-  const beside = [rooms, accountData, receipts, typing].some((rooms) => Object.keys(rooms ?? {}).length > 0);
-  const isNews = beside || global.deviceLists !== undefined ||
-    global.toDevice.events.length + global.accountData.length > 0;
-  const isWanted = ([name]: [string, unknown]): boolean => objectOf(wanted[name]).enabled === true;
+  const messages = toDeviceOf(job, toDevice);
+  const moved = since === undefined ? undefined : deviceListsSince(server, user, since.position);
+  const hasMoved = moved !== undefined && moved.changed.length + moved.left.length > 0;
+  const global = accountDataOf(job);
+  const parts: readonly (readonly [name: string, part: JsonObject, isNews: boolean])[] = [
+    [
+      "to_device",
+      { next_batch: String(messages.position), events: messages.events },
+      messages.events.length > 0,
+    ],
+    ["e2ee", { ...(hasMoved && { device_lists: moved }), ...keysOf(plan.device) }, hasMoved],
+    ["account_data", { global, rooms: data }, global.length + Object.keys(data).length > 0],
+    ["receipts", { rooms: receipts }, Object.keys(receipts).length > 0],
+    ["typing", { rooms: typing }, Object.keys(typing).length > 0],
+  ];
+  const extensions = parts.filter(([name]) => objectOf(wanted[name]).enabled === true);
   return {
     lists: Object.fromEntries(shownLists),
     rooms,
-    extensions: Object.fromEntries(Object.entries(extensions).filter(isWanted)),
+    extensions: Object.fromEntries(extensions.map(([name, part]) => [name, part])),
     sent: next,
-    isNews,
+    isNews: Object.keys(rooms).length > 0 || extensions.some(([, , isNews]) => isNews),
   };
 }
 
-/** The rooms that the user is in, invited to, or was removed from, those with the latest messages first. */
-function interestingRooms({ server, user, since }: Pick<SyncJob, "server" | "user" | "since">): RoomID[] {
-  const found: { readonly id: RoomID; readonly bumped: number }[] = [];
+/** A room, and what the user is to it. */
+interface Place {
+  readonly room: Room;
+  readonly member: RoomEvent;
+}
+
+/** The rooms that the user is in, invited to, removed from, or has left since, the latest events first. */
+function interestingRooms({ server, user, since }: SyncJob): Place[] {
+  const found: (Place & { readonly latest: number })[] = [];
   for (const [id, member] of user.memberships) {
     const room = server.rooms.get(id);
-    if (room === undefined || user.forgotten.has(id)) continue;
-    const isIn = ["join", "invite", "knock"].includes(membershipOf(member));
-    const isRemoved = member.sender !== user.id || (since !== undefined && member.position > since.position);
-    if (!isIn && !isRemoved) continue;
-    const bump = membershipOf(member) === "join"
-      ? room.events.findLast(({ type }) => BUMPS.includes(type))
-      : undefined;
-    found.push({ id, bumped: Math.max(bump?.position ?? 0, bump === undefined ? member.position : 0) });
+    if (room === undefined) continue;
+    const membership = membershipOf(member);
+    if (membership === "invite" && user.ignores(member.sender)) continue;
+    const isNews = member.position > (since?.position ?? Infinity);
+    if (!isNews && membership === "leave" && member.sender === user.id) continue;
+    // As on Synapse: what was left and forgotten is shown once more.
+    if (user.forgotten.has(id) && !isNews) continue;
+    found.push({ room, member, latest: membership === "join" ? room.latest : member.position });
   }
-  return found.toSorted((one, other) => other.bumped - one.bumped).map(({ id }) => id);
+  return found.sort((one, other) => other.latest - one.latest);
 }
 
-/** What happened in a room; and beside it. */
+/** What there is to say of a room, by the part of the answer; undefined: nothing. */
+interface News {
+  readonly room?: JsonObject | undefined;
+  readonly data: readonly JsonObject[] | undefined;
+  readonly receipts: JsonObject | undefined;
+  readonly typing: JsonObject | undefined;
+}
+
+/**
+ * What happened in a room, also in one that the user is outside of.
+ *
+ * @param shown Up to where the connection has shown it; undefined: not at all.
+ */
+function newsOf(job: SyncJob, place: Place, shown: number | undefined): News {
+  const { room, member } = place;
+  const isInitial = shown === undefined || (membershipOf(member) === "join" && isNewlyJoined(job, room));
+  const start = isInitial ? undefined : shown;
+  const isSilent = start !== undefined && room.latest <= start;
+  const timeline = isSilent || isOutside(member) ? undefined : timelineOf(job, place, start);
+  const since = shown === undefined ? undefined : { position: shown, toDevice: 0 };
+  const data = roomAccountDataOf({ ...job, since }, room.id, shown === undefined);
+  const ids = new Set(timeline?.events.map(({ id }) => id));
+  const { receipts } = room;
+  const { id: viewer } = job.user;
+  return {
+    room: isSilent ? undefined : roomOf(job, place, start, timeline),
+    data: data.length > 0 || shown === undefined ? data : undefined,
+    receipts: receiptEvent(
+      start === undefined ? receipts.at(ids, viewer) : receipts.since(start, viewer),
+    ),
+    typing: typingEvent(room, startOf(job)),
+  };
+}
+
+/** What a room has of its own; undefined: nothing that is for the user. */
 function roomOf(
   job: SyncJob,
-  id: RoomID,
-  arrivals: Arrivals,
-): [JsonObject | undefined, { readonly data?: readonly unknown[]; readonly ephemeral?: readonly unknown[] }] {
-  const { user, server, since } = job;
-  const [member, room] = [user.memberships.get(id), server.rooms.get(id)];
-  if (member === undefined || room === undefined) return [undefined, {}];
-  const { join, leave, invite, knock } = sectionsOf(job, id, member, arrivals);
-  const stripped = invite?.invite_state ?? knock?.knock_state;
-  if (stripped !== undefined) return [{ initial: true, invite_state: eventsOf(stripped) }, {}];
-  const content = join ?? leave;
-  // Synapse gives receipts of a room that the user was removed from, too.
-  const ephemeral = join === undefined
-    ? ephemeralOf(job, room, since?.position ?? 0)
-    : eventsOf(join.ephemeral);
-  if (content === undefined) return [undefined, { ephemeral }];
-  const timeline = objectOf(content.timeline);
-  const state = eventsOf(content[STATE_AFTER]);
-  const events = eventsOf(timeline);
-  const beside = { data: eventsOf(content.account_data), ephemeral };
-  if (state.length + events.length === 0) return [undefined, beside];
-  const isInitial = since === undefined || (join !== undefined && isNewlyJoined(job, room));
-  const shown = {
-    ...(isInitial && { initial: true }),
-    required_state: state,
-    timeline: events,
-    limited: timeline.limited === true,
-    prev_batch: timeline.prev_batch,
+  { room, member }: Place,
+  start: number | undefined,
+  timeline: Timeline | undefined,
+): JsonObject | undefined {
+  const head = {
+    ...(start === undefined && { initial: true }),
+    ...(membershipOf(member) !== "join" && { bump_stamp: member.position }),
   };
-  return [shown, beside];
+  // As on Synapse: with what happens in the room, an invitation is shown once more.
+  if (timeline === undefined) return { ...head, invite_state: strippedState(room, member) };
+  const end = endOf(job, member);
+  const state = (start === undefined ? room.fullState(end) : room.stateChanges(start, end))
+    .filter((event) => event.type !== "m.room.aliases" && !isWithheld(room, event));
+  if (start !== undefined && state.length + timeline.events.length === 0) return undefined;
+  const { events, ...bounds } = formatTimeline(job, room, timeline);
+  return {
+    ...head,
+    ...(state.length > 0 && { required_state: formatState(job, room, state) }),
+    ...(timeline.events.length > 0 && { timeline: events }),
+    ...bounds,
+  };
 }
 
-function eventsOf(section: unknown): readonly unknown[] {
-  const { events } = objectOf(section);
-  return Array.isArray(events) ? events : [];
+/**
+ * The last events of a room, and of these what the user may see.
+ *
+ * @param start Up to where the room was shown; undefined: nothing of it.
+ */
+function timelineOf(job: SyncJob, { room, member }: Place, start: number | undefined): Timeline {
+  const until = endOf(job, member);
+  const [first, end] = [firstAfter(room.events, start ?? 0), firstAfter(room.events, until)];
+  const next = Math.max(first, end - (job.filter.timeline.limit ?? 0));
+  const look = { peeking: membershipOf(member) !== "join" };
+  const events = room.events.slice(next, end).filter((event) => canSee(room, job.user, event, look));
+  const limited = next > first;
+  return {
+    events: limited ? events : [...shownAgain(job, room, start, events), ...events],
+    limited,
+    start: next < end ? (room.events[next]?.position ?? 0) - 1 : until,
+  };
 }
 
-function objectOf(value: unknown): JsonObject {
-  return isJsonObject(value) ? value : {};
+/** Up to where the user sees a room. */
+function endOf({ until }: SyncJob, member: RoomEvent): number {
+  return membershipOf(member) === "join" ? until : member.position;
+}
+
+function isOutside(member: RoomEvent): boolean {
+  return ["invite", "knock"].includes(membershipOf(member));
 }

@@ -9,7 +9,7 @@
  */
 
 import type { RoomID } from "../../types/ids.ts";
-import { isJsonObject, type JsonObject } from "../../types/json.ts";
+import { type JsonObject, objectOf } from "../../types/json.ts";
 import { type AuthedRequest, type Route, route } from "../http/http.ts";
 import { type Answer, Failure, invalidParam, refused } from "../json/json.ts";
 import { membershipOf, parseFilterJson, SyncFilter } from "../rooms/mod.ts";
@@ -42,18 +42,37 @@ const slidingRoutes: readonly Route[] = [
 async function unstable(request: AuthedRequest): Promise<Answer> {
   checkFeature(request, FEATURE);
   const { json } = request;
+  const since = request.query("pos");
+  if (since !== undefined && !/^\d+\/s\d/.test(since)) {
+    throw new Failure(400, "M_UNKNOWN", "Invalid position");
+  }
   const { pos, lists, rooms, extensions } = await slide(request, {
-    pos: request.query("pos"),
+    pos: since,
     timeout: request.queryInteger("timeout") ?? 0,
     connection: String(json.conn_id ?? ""),
     lists: Object.entries(objectOf(json.lists)).map(([name, list]) => {
       const { ranges, timeline_limit: limit } = objectOf(list);
       return { name, limit: Number(limit ?? 0), ranges: Array.isArray(ranges) ? ranges.filter(isRange) : [] };
     }),
+    subscriptions: Object.keys(objectOf(json.room_subscriptions)),
     extensions: objectOf(json.extensions),
   });
   const { number, at } = pos;
-  return { pos: `${number}/${at}`, lists, rooms, extensions };
+  const { e2ee } = extensions;
+  return {
+    pos: `${number}/${at}`,
+    lists,
+    rooms,
+    extensions: {
+      ...extensions,
+      ...(e2ee !== undefined && since !== undefined && {
+        e2ee: {
+          ...objectOf(e2ee),
+          device_lists: { changed: [], left: [], ...objectOf(objectOf(e2ee).device_lists) },
+        },
+      }),
+    },
+  };
 }
 
 /** As it was merged. */
@@ -80,6 +99,7 @@ async function merged(request: AuthedRequest): Promise<Answer> {
       const { range = [0, Infinity], timeline_limit: limit } = objectOf(list);
       return { name, limit: Number(limit), ranges: [range].filter(isRange) };
     }),
+    subscriptions: Object.keys(objectOf(json.room_subscriptions)),
     extensions: Object.fromEntries(known),
   });
   const counts = Object.entries(lists).map(([name, list]) => [name, { count: objectOf(list).count }]);
@@ -109,7 +129,10 @@ function mergedRoom(
   };
 }
 
-/** A part beside rooms; undefined: nothing has changed. Of receipts and typing it has only what is in the events. */
+/**
+ * A part beside rooms; undefined: nothing has changed.
+ * Of receipts and typing it has only what is in the events.
+ */
 function mergedPart(
   { memberships }: User,
   name: string,
@@ -118,7 +141,12 @@ function mergedPart(
 ): JsonObject | undefined {
   if (name === "e2ee") return hasNewKeys || part.device_lists !== undefined ? part : undefined;
   if (name === "to_device") return isEmpty(part.events) ? undefined : part;
-  if (name === "account_data") return isEmpty(part.global) && isEmpty(part.rooms) ? undefined : part;
+  if (name === "account_data") {
+    const rooms = Object.fromEntries(
+      Object.entries(objectOf(part.rooms)).filter(([, data]) => !isEmpty(data)),
+    );
+    return isEmpty(part.global) && isEmpty(rooms) ? undefined : { ...part, rooms };
+  }
   const rooms = Object.entries(objectOf(part.rooms))
     .filter(([id]) => membershipOf(memberships.get(id as RoomID)) === "join")
     .map(([id, event]) => [id, objectOf(event).content]);
@@ -152,19 +180,18 @@ function isRange(range: unknown): range is [number, number] {
   return Array.isArray(range) && range.length === 2 && range.every((end) => end >= 0);
 }
 
-function objectOf(value: unknown): JsonObject {
-  return isJsonObject(value) ? value : {};
-}
-
 /** The routes of this file. */
 export const syncRoutes: readonly Route[] = [route("GET", "v3/sync", sync), ...slidingRoutes];
 
 async function sync(request: AuthedRequest): Promise<Answer> {
   const { server } = request;
-  const key = cacheKey(request);
+  const plan = begin(request);
+  const timeout = request.queryInteger("timeout") ?? 0;
+  const key = cacheKey(request, timeout);
   const kept = server.syncCache.get(key, server.now);
   if (kept !== undefined) return kept;
-  const answer = await syncNow(request);
+  acknowledge(plan);
+  const answer = await answerOf(request, plan, timeout);
   const { syncCache = 0 } = server.settings.quirks;
   // One that ends where it begins is not kept: a client that waits would spin.
   if (syncCache > 0 && answer.next_batch !== request.query("since")) {
@@ -173,36 +200,35 @@ async function sync(request: AuthedRequest): Promise<Answer> {
   return answer;
 }
 
-/** What Synapse tells requests apart by. Neither the presence nor a name that it does not know is among it. */
-function cacheKey(request: AuthedRequest): string {
+/**
+ * What Synapse tells requests apart by. Neither the presence nor a name that it does not know is among it; of
+ * an initial sync, whom the user ignores is.
+ */
+function cacheKey(request: AuthedRequest, timeout: number): string {
   const { user, device } = request;
-  const timeout = request.queryInteger("timeout") ?? 0;
-  const flags = [request.queryFlag("full_state"), stateAfterName(request)];
+  const since = request.query("since");
+  const ignored = user.accountData.since(0).find(([type]) => type === "m.ignored_user_list");
   return JSON.stringify([
-    user.id,
-    device.id,
-    timeout,
-    request.query("since"),
-    request.query("filter"),
-    flags,
+    ...[user.id, device.id, timeout, since, request.query("filter")],
+    ...[request.queryFlag("full_state"), stateAfterName(request)],
+    since === undefined && ignored?.[2],
   ]);
 }
 
-async function syncNow(request: AuthedRequest): Promise<JsonObject> {
+/** Reads a request, and notes the presence that comes with it. */
+function begin(request: AuthedRequest): Omit<SyncJob, "until"> {
   const { server, user, device } = request;
   const presence = request.queryOneOf("set_presence", PRESENCE_STATES) ?? "online";
-  const timeout = request.queryInteger("timeout") ?? 0;
   const since = request.query("since");
   if (request.query("from") !== undefined) {
     throw refused("'from' is not a valid query parameter. Did you mean 'since'?");
   }
-  const filter = readFilter(request);
   const plan: Omit<SyncJob, "until"> = {
     server,
     user,
     device,
     since: since === undefined ? undefined : parseToken(since),
-    filter,
+    filter: readFilter(request),
     fullState: request.queryFlag("full_state"),
     stateAfter: stateAfterName(request),
   };
@@ -213,17 +239,18 @@ async function syncNow(request: AuthedRequest): Promise<JsonObject> {
     // As on Synapse: only the other users of an application service sync.
     throw new Failure(500, "M_UNKNOWN", "Internal server error");
   }
-  acknowledge(plan);
-  return await answerOf(request, plan, timeout);
+  return plan;
 }
 
-/** The parameter is part of the specification since 1.16; an older server does not know it. */
+/** The parameter is in the specification since 1.16; an older server has it as a proposal, or not at all. */
 function stateAfterName(request: AuthedRequest): string | undefined {
   const isKnown = request.server.settings.versions.some((version) =>
     Number(/^v1\.(\d+)$/.exec(version)?.[1]) >= 16
   );
   if (isKnown && request.queryFlag("use_state_after")) return "state_after";
-  return request.queryFlag("org.matrix.msc4222.use_state_after")
+  const { unstableFeatures } = request.server.settings;
+  const isProposed = unstableFeatures["org.matrix.msc4222"] === true;
+  return isProposed && request.queryFlag("org.matrix.msc4222.use_state_after")
     ? "org.matrix.msc4222.state_after"
     : undefined;
 }

@@ -33,7 +33,8 @@ export async function answerOf(
  * Asks for an answer until there is one: now, and with each change.
  *
  * @param timeout How long, in milliseconds of the homeserver's clock.
- * @param ask Makes the answer up to a position; undefined: there is none yet, which it must not say once time is over.
+ * @param ask Makes the answer up to a position; undefined:
+ *   there is none yet, which it must not say once time is over.
  */
 export async function longPoll<Answer>(
   { server, user, raw, token }: AuthedRequest,
@@ -54,33 +55,19 @@ export async function longPoll<Answer>(
 function respond(job: SyncJob): JsonObject | undefined {
   const arrivals = new Arrivals();
   const rooms = roomsOf(job, arrivals);
-  const { deviceLists, accountData, toDevice } = parts(job, arrivals, job.since?.toDevice ?? 0);
   const sections: JsonObject = {
-    account_data: accountData,
+    account_data: accountDataOf(job),
     presence: presenceOf(job, arrivals),
-    to_device: toDevice.events,
+    to_device: toDeviceOf(job, job.since?.toDevice ?? 0).events,
   };
   const found: JsonObject = {};
   for (const [name, events] of Object.entries(sections)) {
     if (Array.isArray(events) && events.length > 0) found[name] = { events };
   }
   if (Object.keys(rooms).length > 0) found.rooms = rooms;
-  if (deviceLists !== undefined) found.device_lists = deviceLists;
+  const moved = Object.entries(deviceListsOf(job, arrivals)).filter(([, users]) => users.length > 0);
+  if (moved.length > 0) found.device_lists = Object.fromEntries(moved);
   return Object.keys(found).length === 0 && job.since !== undefined ? undefined : finish(job, found);
-}
-
-/** What happened outside rooms. */
-export function parts(job: SyncJob, arrivals: Arrivals, toDevice: number): {
-  readonly deviceLists: JsonObject | undefined;
-  readonly accountData: readonly JsonObject[];
-  readonly toDevice: Portion;
-} {
-  const changes = Object.entries(deviceListsOf(job, arrivals)).filter(([, users]) => users.length > 0);
-  return {
-    deviceLists: changes.length === 0 ? undefined : Object.fromEntries(changes),
-    accountData: accountDataOf(job),
-    toDevice: toDeviceOf(job, toDevice),
-  };
 }
 
 function finish(job: SyncJob, parts: JsonObject): JsonObject {
@@ -93,7 +80,8 @@ function finish(job: SyncJob, parts: JsonObject): JsonObject {
   };
 }
 
-function accountDataOf({ user, filter, since, fullState }: SyncJob): JsonObject[] {
+/** What has changed of the account data that is of no room; all of it at first. */
+export function accountDataOf({ user, filter, since, fullState }: SyncJob): JsonObject[] {
   const isFirst = fullState || since === undefined;
   const changes = user.accountData.since(isFirst ? 0 : since.position);
   return changes.filter(([type]) => filter.accountData.allows({ type }))
@@ -140,7 +128,7 @@ export function acknowledge({ device, since }: Pick<SyncJob, "device" | "since">
 }
 
 /** Returns what comes after a position. */
-function toDeviceOf({ device, until }: SyncJob, since: number): Portion {
+export function toDeviceOf({ device, until }: SyncJob, since: number): Portion {
   const left = device.inbox.filter(({ position }) => position > since);
   const portion = left.slice(0, PORTION);
   const last = portion.at(-1);

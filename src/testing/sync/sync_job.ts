@@ -9,7 +9,7 @@
 
 import type { UserID } from "../../types/ids.ts";
 import { refused } from "../json/json.ts";
-import { membershipOf, type Room, type RoomEvent, type SyncFilter } from "../rooms/mod.ts";
+import { firstAfter, membershipOf, type Room, type RoomEvent, type SyncFilter } from "../rooms/mod.ts";
 import type { ServerState } from "../server/mod.ts";
 import type { Device, User } from "../users/mod.ts";
 
@@ -95,8 +95,8 @@ export function deviceListsSince(server: ServerState, user: User, since: number)
   const isPresent = (event: RoomEvent | undefined) => PRESENT.includes(membershipOf(event));
   for (const room of roomsOf(server, user)) {
     if (room.membership(user.id) !== "join") continue;
-    for (const event of room.stateEvents) {
-      if (event.type !== "m.room.member" || event.position <= since) continue;
+    for (const event of room.stateEvents.slice(firstAfter(room.stateEvents, since))) {
+      if (event.type !== "m.room.member") continue;
       const member = event.stateKey as UserID;
       if (isPresent(event) === isPresent(event.replaces)) continue;
       (isPresent(event) ? come : gone).add(member);

@@ -70,7 +70,7 @@ export function timelineOf(job: SyncJob, room: Room, stretch: Stretch): Timeline
     limited = true;
     events = events.slice(-limit);
   }
-  if (!limited) events = [...shownAgain(job, room, stretch, events), ...events];
+  if (!limited) events = [...shownAgain(job, room, since, events), ...events];
   const start = events[0] === undefined ? until : events[0].position - 1;
   return { events, limited: limited || newlyJoined, start };
 }
@@ -85,9 +85,14 @@ function isShown(job: SyncJob, room: Room, event: RoomEvent): boolean {
 }
 
 /** Events that were shown before, for a homeserver that does so. */
-function shownAgain(job: SyncJob, room: Room, { since = 0 }: Stretch, events: readonly RoomEvent[]) {
+export function shownAgain(
+  job: SyncJob,
+  room: Room,
+  since: number | undefined,
+  events: readonly RoomEvent[],
+): RoomEvent[] {
   const { showAgain = 0 } = job.server.settings.quirks;
-  if (showAgain === 0 || since === 0 || events.length === 0) return [];
+  if (showAgain === 0 || !since || events.length === 0) return [];
   const allows = (event: RoomEvent): boolean => isShown(job, room, event);
   return paginate(room.events, { forwards: false, from: since, to: 0, limit: showAgain, allows }).reverse();
 }

@@ -107,7 +107,8 @@ export class Pushers {
       const badge = this.#badge(user);
       if (work.badge === badge) continue;
       work.badge = badge;
-      this.#post(user, key, { id: "", type: null, sender: "", counts: { unread: badge } }).catch(() => {}); // not tried again
+      // Not tried again.
+      this.#post(user, key, { id: "", type: null, sender: "", counts: { unread: badge } }).catch(() => {});
     }
   }
 

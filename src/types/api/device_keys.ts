@@ -1,6 +1,6 @@
 /**
- * The keys of devices, and of one that is nowhere but on the server and receives keys while no other device of
- * the user is there; backups of room keys; and what may be an attack on them.
+ * The keys of devices, and of one that is nowhere but on the server and receives keys while no other device
+ * of the user is there; backups of room keys; and what may be an attack on them.
  *
  * @see {@link https://spec.matrix.org/v1.19/client-server-api/#device-keys | Device keys}
  * @see {@link https://spec.matrix.org/v1.19/client-server-api/#server-side-key-backups | Server-side key backups}

@@ -255,13 +255,10 @@ interface Member {
 
 /** An object with the members of a type, and whatever others. */
 export function object<T extends object>(members: Members<T>): Shape<T> {
-  const known = (Object.entries(members) as Entry[]).map(([name, member]): Member => {
-    const isOptional = "optional" in member;
-    const shape = isOptional ? member.optional : member;
-    return { name, shape, primitive: shape.primitive, absent: shape.absent, isOptional };
-  });
+  let known: readonly Member[] | undefined; // of most types no event comes
   return (value, notes) => {
     if (!isJsonObject(value)) return new Misfit("is not an object");
+    known ??= membersOf(members);
     let copy: JsonObject | undefined;
     // By index and by name: to go through the members that are there costs several times as much.
     for (let index = 0; index < known.length; index++) {
@@ -285,6 +282,14 @@ export function object<T extends object>(members: Members<T>): Shape<T> {
     }
     return (copy ?? value) as T;
   };
+}
+
+function membersOf(members: object): Member[] {
+  return (Object.entries(members) as Entry[]).map(([name, member]) => {
+    const isOptional = "optional" in member;
+    const shape = isOptional ? member.optional : member;
+    return { name, shape, primitive: shape.primitive, absent: shape.absent, isOptional };
+  });
 }
 
 /**

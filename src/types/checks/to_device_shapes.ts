@@ -1,6 +1,6 @@
 /**
- * Contents of the events that are sent to devices, and of those by which two devices, or two users, verify each
- * other.
+ * Contents of the events that are sent to devices, and of those by which two devices,
+ * or two users, verify each other.
  *
  * @module
  */

@@ -1,7 +1,7 @@
 /**
- * Contents of encrypted events, of the state that makes a room encrypted, and of verifications. Those come also
- * from a device that is not trusted enough for anything else. They travel to devices, with a `transaction_id`, or
- * through a room, with an `m.relates_to` that refers to the request.
+ * Contents of encrypted events, of the state that makes a room encrypted, and of verifications. Those come
+ * also from a device that is not trusted enough for anything else. They travel to devices, with a
+ * `transaction_id`, or through a room, with an `m.relates_to` that refers to the request.
  *
  * Contents are type aliases, and not interfaces, so that each is also a `JsonObject`.
  *

@@ -20,8 +20,8 @@ import type { InternalEventData } from "./internal_event.ts";
  * - `unknown-device`: the device that the key came from is unknown, or nothing proves that it is the one
  *   that is named, for which its user vouches;
  * - `unsigned-device`: its user does not vouch for the device, or for the one that is named;
- * - `verification-violation`: the user vouches for it, was verified and is not any more; or with an identity that
- *   was replaced before, or, of the own user, with one that was not accepted;
+ * - `verification-violation`: the user vouches for it, was verified and is not any more;
+ *   or with an identity that was replaced before, or, of the own user, with one that was not accepted;
  * - `unverified-identity`: the user vouches for it, and nobody has verified the user;
  * - `verified`: the device has been verified.
  */

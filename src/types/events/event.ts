@@ -1,9 +1,10 @@
 /**
- * Events: as the server sends them, and as handlers get them, with where they came from. `encryptionOf()` returns
- * how an event was encrypted.
+ * Events: as the server sends them, and as handlers get them, with where they came from.
+ * `encryptionOf()` returns how an event was encrypted.
  *
- * What events have beside their content is checked when they come. Their content is what the sender wrote: it is
- * checked where it has a type, for handlers of types, and where an operation says so; elsewhere it is any object.
+ * What events have beside their content is checked when they come. Their content is what the
+ * sender wrote: it is checked where it has a type, for handlers of types, and where an operation
+ * says so; elsewhere it is any object.
  *
  * @see
  * {@link https://spec.matrix.org/v1.19/client-server-api/#room-event-format | Room event format}

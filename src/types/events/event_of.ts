@@ -136,6 +136,19 @@ export type EventOf<T extends EventType> = T extends EventDefinition<infer Type,
   : never;
 
 /**
+ * What a handler of `m.room.message` is given.
+ *
+ * @example
+ * ```ts
+ * import type { RoomMessageEvent } from "@greenroom/matrix/types";
+ *
+ * const textOf = ({ content }: RoomMessageEvent): string => content.body;
+ * console.assert(typeof textOf === "function");
+ * ```
+ */
+export type RoomMessageEvent = EventOf<"m.room.message">;
+
+/**
  * What a handler of a type of event is given that takes redacted events too: of those, the content
  * is mostly empty.
  *
@@ -208,16 +221,25 @@ export type NamedEventType =
  */
 export type ListenedType<T extends EventType> = T extends string ? string extends T ? T
   : T extends NamedEventType ? T
-  : T extends `m.${string}` | `room.${string}` ? never
+  : T extends `${"m" | "room" | "message" | "member" | "typing" | "receipt"}.${string}` ? never
+  : T extends `${"client" | "sync" | "crypto" | "device" | "verification" | "decryption"}.${string}` ? never
   : T extends `${string}.${string}` | Exclude<Uppercase<T>, ""> ? T
   : never
   : T;
 
+/** What other libraries' names of events begin with; no domain ends so. */
+const OTHER_GROUP =
+  /^(?:m|room|message|member|typing|receipt|client|sync|crypto|device|verification|decryption)\./;
+
 /** What other libraries call events, and what to write here. */
 export type OtherEventTypes =
   & Record<"messageCreate" | "message:text" | "room.event", "m.room.message">
-  & Record<"room.failed_decryption", "UNDECRYPTABLE">
-  & Record<"error", "HANDLER_ERROR">
+  & Record<"room.failed_decryption" | "decryption.failed" | "crypto.undecryptable", "UNDECRYPTABLE">
+  & Record<
+    "verification" | "verification.request" | "crypto.verification.request",
+    "VERIFICATION_REQUEST"
+  >
+  & Record<"error", "SYNC_ERRORED for failed syncs, HANDLER_ERROR for failed handlers">
   & Record<"prepared" | "ready" | "sync", "client.ready">;
 
 const OTHER_TYPES: Readonly<OtherEventTypes> = {
@@ -225,13 +247,20 @@ const OTHER_TYPES: Readonly<OtherEventTypes> = {
   "message:text": "m.room.message",
   "room.event": "m.room.message",
   "room.failed_decryption": "UNDECRYPTABLE",
-  error: "HANDLER_ERROR",
+  "decryption.failed": "UNDECRYPTABLE",
+  "crypto.undecryptable": "UNDECRYPTABLE",
+  verification: "VERIFICATION_REQUEST",
+  "verification.request": "VERIFICATION_REQUEST",
+  "crypto.verification.request": "VERIFICATION_REQUEST",
+  error: "SYNC_ERRORED for failed syncs, HANDLER_ERROR for failed handlers",
   prepared: "client.ready",
   ready: "client.ready",
   sync: "client.ready",
 };
 
-/** What a handler's type should have been: the same with `m.` or `m.room.`, or in upper case, or as elsewhere. */
+/**
+ * What a handler's type should have been: the same with `m.` or `m.room.`, or in upper case, or as elsewhere.
+ */
 export type MeantType<T extends string> = T extends keyof OtherEventTypes ? OtherEventTypes[T]
   : `m.${T}` extends NamedEventType ? `m.${T}`
   : `m.room.${T}` extends NamedEventType ? `m.room.${T}`
@@ -250,7 +279,7 @@ export type HandledType<T extends EventType> = [ListenedType<T>] extends [never]
  */
 export function unknownType(type: EventType): { readonly nearest: string | undefined } | undefined {
   if (typeof type !== "string" || classOf(type) !== "unknown") return undefined;
-  if (Object.hasOwn(UNSPECIFIED, type) || type.includes(".") && !/^(?:m|room)\./.test(type)) {
+  if (Object.hasOwn(UNSPECIFIED, type) || type.includes(".") && !OTHER_GROUP.test(type)) {
     return undefined;
   }
   const elsewhere = Object.hasOwn(OTHER_TYPES, type) ? OTHER_TYPES[type as keyof OtherEventTypes] : undefined;

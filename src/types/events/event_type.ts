@@ -69,12 +69,16 @@ export const InternalEventType = {
    * The server shows keys of a user or a device that are not those it showed before, or can't be.
    */
   DEVICE_ALARM: "DEVICE_ALARM",
+  /** Another user, or another own device, asks for a verification. */
+  VERIFICATION_REQUEST: "VERIFICATION_REQUEST",
   /**
    * An event is left out for a time, since process after process has ended while it was handled:
    * see `client.quarantine`.
    */
   EVENT_QUARANTINED: "EVENT_QUARANTINED",
-  /** A handler threw, or a promise that it did not await was rejected; and not because the client can't go on. */
+  /**
+   * A handler threw, or a promise that it did not await was rejected; and not because the client can't go on.
+   */
   HANDLER_ERROR: "HANDLER_ERROR",
 } as const;
 /** A value of {@linkcode InternalEventType}. */

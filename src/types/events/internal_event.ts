@@ -11,6 +11,7 @@ import type { InternalEventType } from "./event_type.ts";
 import type { MalformedContentError } from "../../errors/matrix_error.ts";
 import type { RoomMemberContent } from "../content/room_state_content.ts";
 import type { SyncResponse } from "./sync_response.ts";
+import type { VerificationRequest } from "../verification.ts";
 
 /** Why an event can't be read. */
 export type UndecryptableCode =
@@ -146,15 +147,17 @@ export interface UnencryptedEvent {
 }
 
 /**
- * Data of `STICKY`: what a member wants to be known for a time. With one that came in the timeline its own type's
- * handlers are called, and it has a member `msc4354_sticky`.
+ * Data of `STICKY`: what a member wants to be known for a time. With one that came in the timeline its own
+ * type's handlers are called, and it has a member `msc4354_sticky`.
  *
  * @experimental It uses the unstable form of MSC4354: a minor version may change it.
  */
 export interface StickyEvent {
   /** The event: decrypted, if it was encrypted. */
   event: MessageEvent | StateEvent;
-  /** How long it still holds, in milliseconds when the response was made; undefined: the server does not say. */
+  /**
+   * How long it still holds, in milliseconds when the response was made; undefined: the server does not say.
+   */
   left: number | undefined;
   /** Always `SyncStream.INTERNAL`. */
   source: SyncStream;
@@ -192,7 +195,9 @@ export interface EventQuarantined {
    */
   type: string;
   /** What handlers are called with: decrypted, if it was encrypted. */
-  event: MatrixEvent | InternalEvents[keyof InternalEvents];
+  event:
+    | MatrixEvent
+    | InternalEvents[Exclude<keyof InternalEvents, "VERIFICATION_REQUEST" | "HANDLER_ERROR">];
   /**
    * In how many lives of the process it was begun alone, after two that ended over all that came
    * with it.
@@ -266,6 +271,8 @@ export interface InternalEvents {
   MALFORMED: MalformedEvent;
   /** Keys are not what they should be. */
   DEVICE_ALARM: DeviceAlarmRaised;
+  /** Another asks for a verification. */
+  VERIFICATION_REQUEST: VerificationRequest;
   /** An event is left out for a time. */
   EVENT_QUARANTINED: EventQuarantined;
   /** A handler threw. */

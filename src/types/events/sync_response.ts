@@ -96,8 +96,8 @@ export interface JoinedRoom {
   /** What changed of the user's private data of this room. */
   account_data?: SyncEvents<BasicEvent>;
   /**
-   * Sticky events that are not in the timeline, where the homeserver has them: what members want to be known for a
-   * time by all who are in the room.
+   * Sticky events that are not in the timeline, where the homeserver has them:
+   * what members want to be known for a time by all who are in the room.
    *
    * @experimental It has the unstable form of MSC4354: a minor version may change it.
    */

@@ -1,10 +1,10 @@
 import { assert, assertEquals, assertNotEquals, assertRejects } from "@std/assert";
 import { pruneCrypto, spawnCrypto } from "../../../src/actors/crypto/crypto_actor.ts";
-import { spawnStore, type StoreHandlers } from "../../../src/actors/store/store_actor.ts";
+import { spawnStore, type StoreHandlers } from "../../../src/actors/store/mod.ts";
 import { DEFAULT_POLICY } from "../../../src/crypto/context/context.ts";
 import { EncryptionError } from "@greenroom/matrix/errors";
 import { MemoryStore } from "../../../src/store/base/mod.ts";
-import { TestClock } from "../../../src/testing/mod.ts";
+import { TestClock } from "@greenroom/matrix/testing";
 import { recordingLogger } from "../kernel/support.ts";
 import { EVERYBODY } from "../../support/everybody.ts";
 import { answeredBy } from "../../support/answered_by.ts";

@@ -1,6 +1,6 @@
 import { assertEquals, assertFalse, assertStrictEquals } from "@std/assert";
 import type { RequestSender } from "../../../src/actors/crypto/request_sender.ts";
-import type { RecoveredEvent } from "../../../src/crypto/megolm/decrypted.ts";
+import type { RecoveredEvent } from "../../../src/crypto/megolm/mod.ts";
 import { DeviceConflictError } from "@greenroom/matrix/errors";
 import {
   event,

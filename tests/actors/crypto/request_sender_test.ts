@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { type EngineOperations, requestSender } from "../../../src/actors/crypto/request_sender.ts";
-import type { EngineRequest } from "../../../src/crypto/engine/engine_parts.ts";
-import { TestClock } from "../../../src/testing/mod.ts";
+import type { EngineRequest } from "../../../src/crypto/engine/engine.ts";
+import { TestClock } from "@greenroom/matrix/testing";
 
 const HOUR = 3_600_000;
 const EVENT: Extract<EngineRequest, { kind: "roomEvent" }> = {

@@ -1,4 +1,4 @@
-import { RESTART_DELAY } from "../../../src/api/http/http_options.ts";
+import { RESTART_DELAY } from "../../../src/api/http/mod.ts";
 import {
   assertEquals,
   assertFalse,
@@ -8,13 +8,13 @@ import {
   assertStringIncludes,
 } from "@std/assert";
 import type { OutgoingRequests, RoundOutcome } from "../../../src/actors/crypto/outgoing_requests.ts";
-import type { CryptoHandlers } from "../../../src/actors/crypto/crypto_actor.ts";
+import type { CryptoHandlers } from "../../../src/actors/crypto/crypto.ts";
 import type { OnNewRecipient } from "@greenroom/matrix";
 import type { ShareReport } from "@greenroom/matrix/types";
 import { EncryptionError, NetworkError, NotFoundError } from "@greenroom/matrix/errors";
 import { roomDescriber, RoomPreparer } from "../../../src/actors/crypto/room_preparer.ts";
-import type { RoomDescription } from "../../../src/crypto/sharing/outbound_record.ts";
-import { TestClock } from "../../../src/testing/mod.ts";
+import type { RoomDescription } from "../../../src/crypto/sharing/mod.ts";
+import { TestClock } from "@greenroom/matrix/testing";
 import { rejectionOf } from "../kernel/support.ts";
 import { answeredBy } from "../../support/answered_by.ts";
 

@@ -5,9 +5,10 @@ import {
   type Quarantine,
   type Step,
 } from "../../../src/actors/dispatcher/quarantine.ts";
-import type { NamedDelivery, Task } from "../../../src/actors/dispatcher/deliver.ts";
-import { spawnStore, type StoreHandlers } from "../../../src/actors/store/store_actor.ts";
-import { TestClock } from "../../../src/testing/mod.ts";
+import type { NamedDelivery } from "../../../src/actors/dispatcher/deliver.ts";
+import type { Task } from "../../../src/actors/dispatcher/dispatcher.ts";
+import { spawnStore, type StoreHandlers } from "../../../src/actors/store/mod.ts";
+import { TestClock } from "@greenroom/matrix/testing";
 import type { MatrixEvent } from "@greenroom/matrix/types";
 import { assertPending, recordingLogger } from "../kernel/support.ts";
 import { CountingStore } from "../support/counting_store.ts";

@@ -1,10 +1,8 @@
 import { assertEquals } from "@std/assert";
-import { Deliverer } from "../../../src/actors/dispatcher/deliver.ts";
-import { spawnDispatcher } from "../../../src/actors/dispatcher/dispatcher.ts";
-import type { Attempt, SyncBatch } from "../../../src/actors/store/store_protocol.ts";
-import { HandlerRegistry } from "../../../src/actors/dispatcher/handler_registry.ts";
-import type { StoreHandlers } from "../../../src/actors/store/store_actor.ts";
-import { TestClock } from "../../../src/testing/mod.ts";
+import { Deliverer, HandlerRegistry, spawnDispatcher } from "../../../src/actors/dispatcher/dispatcher.ts";
+import type { Attempt } from "../../../src/actors/store/store_protocol.ts";
+import type { StoreHandlers, SyncBatch } from "../../../src/actors/store/mod.ts";
+import { TestClock } from "@greenroom/matrix/testing";
 import { SyncStream } from "@greenroom/matrix/types";
 import { recordingLogger } from "../kernel/support.ts";
 import { MEGOLM, message, ROOM } from "../support/events.ts";

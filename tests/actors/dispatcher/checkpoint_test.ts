@@ -1,5 +1,6 @@
 import { assertEquals, assertFalse } from "@std/assert";
-import type { Ending, Started, Task } from "../../../src/actors/dispatcher/deliver.ts";
+import type { Ending, Started } from "../../../src/actors/dispatcher/deliver.ts";
+import type { Task } from "../../../src/actors/dispatcher/dispatcher.ts";
 import { Checkpoint, PendingTasks } from "../../../src/actors/dispatcher/checkpoint.ts";
 import { assertPending, rejectionOf, settle } from "../kernel/support.ts";
 

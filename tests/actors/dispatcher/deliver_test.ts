@@ -1,6 +1,6 @@
 import { assertEquals, assertStrictEquals } from "@std/assert";
 import { type Delivered, Deliverer, type Task } from "../../../src/actors/dispatcher/deliver.ts";
-import { HandlerRegistry } from "../../../src/actors/dispatcher/handler_registry.ts";
+import { HandlerRegistry } from "../../../src/actors/dispatcher/dispatcher.ts";
 import { currentHandler } from "../../../src/base/handler_call.ts";
 import { defineEvent } from "../../../src/types/events/define_event.ts";
 import { type JsonObject, type MalformedEvent, type MatrixEvent, SyncStream } from "@greenroom/matrix/types";

@@ -1,8 +1,8 @@
 import { assert, assertEquals, assertFalse } from "@std/assert";
-import { Deliverer, type NamedDelivery } from "../../../src/actors/dispatcher/deliver.ts";
+import type { NamedDelivery } from "../../../src/actors/dispatcher/deliver.ts";
+import { Deliverer, HandlerRegistry } from "../../../src/actors/dispatcher/dispatcher.ts";
 import type { HandlerContext } from "@greenroom/matrix";
 import { type MatrixEvent, SyncStream } from "@greenroom/matrix/types";
-import { HandlerRegistry } from "../../../src/actors/dispatcher/handler_registry.ts";
 import { currentHandler } from "../../../src/base/handler_call.ts";
 import { recordingLogger } from "../kernel/support.ts";
 import { MEGOLM, message, ROOM, state } from "../support/events.ts";

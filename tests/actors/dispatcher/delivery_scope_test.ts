@@ -2,7 +2,7 @@ import { assertEquals, assertMatch, assertNotEquals, assertRejects } from "@std/
 import { DeliveryScope, SendIds } from "../../../src/actors/dispatcher/delivery_scope.ts";
 import { ValueError } from "@greenroom/matrix/errors";
 import type { Outgoing } from "../../../src/base/handler_call.ts";
-import { spawnStore } from "../../../src/actors/store/store_actor.ts";
+import { spawnStore } from "../../../src/actors/store/mod.ts";
 import { MemoryStore } from "../../../src/store/base/mod.ts";
 import { ROOM } from "../support/events.ts";
 

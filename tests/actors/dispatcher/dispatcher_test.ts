@@ -1,12 +1,9 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { Deliverer } from "../../../src/actors/dispatcher/deliver.ts";
-import { spawnDispatcher } from "../../../src/actors/dispatcher/dispatcher.ts";
-import type { RoomBatch, SyncBatch } from "../../../src/actors/store/store_protocol.ts";
+import { Deliverer, HandlerRegistry, spawnDispatcher } from "../../../src/actors/dispatcher/dispatcher.ts";
+import type { RoomBatch, StoreHandlers, SyncBatch } from "../../../src/actors/store/mod.ts";
 import type { HandlerOptions } from "@greenroom/matrix";
 import { type JsonObject, type MatrixEvent, SyncStream } from "@greenroom/matrix/types";
-import { HandlerRegistry } from "../../../src/actors/dispatcher/handler_registry.ts";
-import type { StoreHandlers } from "../../../src/actors/store/store_actor.ts";
-import { TestClock } from "../../../src/testing/mod.ts";
+import { TestClock } from "@greenroom/matrix/testing";
 import { assertPending, recordingLogger, rejectionOf, settle } from "../kernel/support.ts";
 import { member, message, ROOM } from "../support/events.ts";
 import { NOTHING_KEPT } from "../support/nothing_kept.ts";

@@ -1,13 +1,9 @@
 import { assert, assertEquals, assertFalse, assertRejects, assertThrows } from "@std/assert";
-import { PlainContext } from "../../../src/actors/dispatcher/delivery_scope.ts";
-import {
-  NoSessionContext,
-  SessionContext,
-  type SessionOutcome,
-} from "../../../src/actors/dispatcher/session_context.ts";
+import { PlainContext, SessionContext } from "../../../src/actors/dispatcher/dispatcher.ts";
+import { NoSessionContext, type SessionOutcome } from "../../../src/actors/dispatcher/session_context.ts";
 import { ValueError } from "@greenroom/matrix/errors";
 import type { ContentSchema } from "@greenroom/matrix/types";
-import { decodeValue, encodeValue } from "../../../src/store/base/store.ts";
+import { decodeValue, encodeValue } from "../../../src/store/base/mod.ts";
 import { defineSession } from "../../../src/types/events/define_session.ts";
 
 interface Counter {

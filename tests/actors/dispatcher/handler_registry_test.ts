@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertFalse, assertThrows } from "@std/assert";
 import { type HandlerEntry, HandlerRegistry } from "../../../src/actors/dispatcher/handler_registry.ts";
 import { ValueError } from "@greenroom/matrix/errors";
-import { type EventClass, type EventType, SyncStream } from "@greenroom/matrix/types";
+import { type EventClass, type EventType, type MatrixEvent, SyncStream } from "@greenroom/matrix/types";
 import { defineEvent } from "../../../src/types/events/define_event.ts";
 import { defineSession } from "../../../src/types/events/define_session.ts";
 import { eventType } from "../../../src/types/events/event_type.ts";
@@ -185,7 +185,7 @@ Deno.test("HandlerRegistry.wanting() has those of all events first, then those o
   const anyClass = () => {};
   const message = eventType("com.example.any", "message");
   const wanting = (type = "com.example.any") =>
-    registry.wanting("message", type).map(({ handler }) => handler);
+    registry.wanting({ type, source: SyncStream.TIMELINE } as MatrixEvent).map(({ handler }) => handler);
   registry.add("com.example.any", anyClass);
   registry.add(message, second);
   assertEquals([wanting(), wanting("com.example.other")], [[second, anyClass], []]);

@@ -73,6 +73,22 @@ Deno.test("A handler that throws changes nothing, and its failure is its own", a
   assertEquals(await here.count(), 2);
 });
 
+Deno.test("A handler that throws changes no bytes of a session in place, whether they are stored or about to be", async () => {
+  await using here = await sessionStage();
+  const seenIn = (session: Counter) => session as Counter & { seen: Uint8Array };
+  const fails = () =>
+    assertRejects(() =>
+      here.run(({ session }) => {
+        seenIn(session).seen.fill(9);
+        throw new RangeError("no");
+      }), RangeError);
+  await Promise.all([here.run(({ session }) => seenIn(session).seen = Uint8Array.of(3, 2)), fails()]);
+  await fails();
+  await here.run(({ session }) => assertEquals(seenIn(session).seen, Uint8Array.of(3, 2)));
+  await using later = await sessionStage({ kv: here.kv });
+  await later.run(({ session }) => assertEquals(seenIn(session).seen, Uint8Array.of(3, 2)));
+});
+
 Deno.test("A state that is no plain data is the handler's failure, and changes nothing", async () => {
   await using here = await sessionStage();
   await here.count();
@@ -147,7 +163,8 @@ Deno.test("After a handler that fails, the next one of its session runs on the s
 
 Deno.test("Handlers that settle during a commit are committed together after it", async () => {
   await using here = await sessionStage();
-  for (let index = 0; index < 5; index++) await here.run(() => {}, { room: `!${index}` }); // so that nothing has to be read
+  // So that nothing has to be read.
+  for (let index = 0; index < 5; index++) await here.run(() => {}, { room: `!${index}` });
   here.kv.gate = Promise.withResolvers();
   const first = here.count("!0");
   await settle();

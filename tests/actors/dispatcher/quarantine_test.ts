@@ -1,9 +1,8 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { Deliverer } from "../../../src/actors/dispatcher/deliver.ts";
-import { HandlerRegistry } from "../../../src/actors/dispatcher/handler_registry.ts";
+import { Deliverer, HandlerRegistry } from "../../../src/actors/dispatcher/dispatcher.ts";
 import { Quarantine } from "../../../src/actors/dispatcher/quarantine.ts";
-import { spawnStore } from "../../../src/actors/store/store_actor.ts";
-import { TestClock } from "../../../src/testing/mod.ts";
+import { spawnStore } from "../../../src/actors/store/mod.ts";
+import { TestClock } from "@greenroom/matrix/testing";
 import { SyncStream } from "@greenroom/matrix/types";
 import { recordingLogger } from "../kernel/support.ts";
 import { message, ROOM } from "../support/events.ts";

@@ -1,5 +1,6 @@
 import { assertEquals, assertNotEquals, assertThrows } from "@std/assert";
-import { sessionKey, SESSIONS } from "../../../src/actors/dispatcher/handler_context.ts";
+import { sessionKey } from "../../../src/actors/dispatcher/handler_context.ts";
+import { SESSIONS } from "../../../src/actors/dispatcher/dispatcher.ts";
 import { ValueError } from "@greenroom/matrix/errors";
 import type { SessionScope } from "@greenroom/matrix";
 import type { JsonObject } from "@greenroom/matrix/types";

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
-import type { InternalDelivery } from "../../../src/actors/store/store_protocol.ts";
-import { HandlerRegistry } from "../../../src/actors/dispatcher/handler_registry.ts";
+import type { InternalDelivery } from "../../../src/actors/store/mod.ts";
+import { HandlerRegistry } from "../../../src/actors/dispatcher/dispatcher.ts";
 import { unreadRooms } from "../../../src/actors/dispatcher/unread_rooms.ts";
 import { type EventType, type MatrixEvent, SyncStream } from "@greenroom/matrix/types";
 import { TestClock } from "@greenroom/matrix/testing";

@@ -6,7 +6,7 @@
 
 import { assert, assertEquals, assertInstanceOf, assertRejects, assertStrictEquals } from "@std/assert";
 import fc from "fast-check";
-import type { Actor } from "../../../src/actors/kernel/actor.ts";
+import type { Actor } from "../../../src/actors/kernel/mod.ts";
 import { ActorError, ActorStoppedError } from "@greenroom/matrix/errors";
 import { contractActor, type ContractHandlers } from "./contract_actor.ts";
 import { rejectionOf, settle } from "./support.ts";

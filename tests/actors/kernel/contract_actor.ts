@@ -4,9 +4,14 @@
  * @module
  */
 
-import { type Actor, type Later, later, type TurnContext } from "../../../src/actors/kernel/actor.ts";
-import { fatal } from "../../../src/actors/kernel/supervisor.ts";
-import { spawn } from "../../../src/actors/kernel/mod.ts";
+import {
+  type Actor,
+  fatal,
+  type Later,
+  later,
+  spawn,
+  type TurnContext,
+} from "../../../src/actors/kernel/mod.ts";
 import { recordingLogger } from "./support.ts";
 
 /** An error with more to it than a message. */

@@ -1,8 +1,6 @@
 import { assert, assertEquals, assertInstanceOf, assertRejects, assertStrictEquals } from "@std/assert";
 import { ActorError, ActorStoppedError } from "@greenroom/matrix/errors";
-import { fatal } from "../../../src/actors/kernel/supervisor.ts";
-import { spawn } from "../../../src/actors/kernel/mod.ts";
-import { later, type TurnContext } from "../../../src/actors/kernel/actor.ts";
+import { fatal, later, spawn, type TurnContext } from "../../../src/actors/kernel/mod.ts";
 import { assertPending, eventLoopTurn, recordingLogger, rejectionOf, settle } from "./support.ts";
 
 class Worker {
@@ -228,7 +226,8 @@ Deno.test("later() owns the task from then on, even if the handler takes its tim
 });
 
 Deno.test("a turn that begins after the actor's end does not exist: what was taken out is answered", async () => {
-  // The first task fails in the very microtasks in which the next letter is on its way from the channel to its turn.
+  // The first task fails in the very microtasks in which the next letter is on
+  // its way from the channel to its turn.
   for (let rounds = 0; rounds < 12; rounds++) {
     const { actor } = worker();
     const late = async () => {

@@ -5,16 +5,8 @@
  */
 
 import { assertEquals } from "@std/assert";
-import {
-  type ActorRef,
-  type Body,
-  type Kind,
-  type Later,
-  later,
-  type Reply,
-  type TurnContext,
-} from "../../../src/actors/kernel/actor.ts";
-import { spawn } from "../../../src/actors/kernel/mod.ts";
+import type { Body, Kind, Reply } from "../../../src/actors/kernel/actor.ts";
+import { type ActorRef, type Later, later, spawn, type TurnContext } from "../../../src/actors/kernel/mod.ts";
 
 class Counter {
   #sum = 0;

@@ -1,8 +1,7 @@
 import { assert, assertEquals, assertInstanceOf, assertRejects, assertStrictEquals } from "@std/assert";
-import { type Actor, later } from "../../../src/actors/kernel/actor.ts";
+import { type Actor, later, spawn } from "../../../src/actors/kernel/mod.ts";
 import { ActorError, ActorStoppedError } from "@greenroom/matrix/errors";
 import { fatal, supervise } from "../../../src/actors/kernel/supervisor.ts";
-import { spawn } from "../../../src/actors/kernel/mod.ts";
 import {
   assertPending,
   eventLoopTurn,

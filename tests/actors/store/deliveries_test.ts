@@ -1,7 +1,11 @@
 import { assert, assertEquals, assertFalse } from "@std/assert";
-import type { Actor } from "../../../src/actors/kernel/actor.ts";
-import { spawnStore, type StoreHandlers } from "../../../src/actors/store/store_actor.ts";
-import type { CommittedSync, SyncChange } from "../../../src/actors/store/store_protocol.ts";
+import type { Actor } from "../../../src/actors/kernel/mod.ts";
+import {
+  type CommittedSync,
+  spawnStore,
+  type StoreHandlers,
+  type SyncChange,
+} from "../../../src/actors/store/mod.ts";
 import { recordingLogger } from "../kernel/support.ts";
 import { CountingStore } from "../support/counting_store.ts";
 

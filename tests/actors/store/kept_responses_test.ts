@@ -45,6 +45,18 @@ Deno.test("A token that is answered twice has the latest answer, and a number is
   assertEquals(await next.keptResponse({ since: A }), "to c");
 });
 
+Deno.test("A response that is kept once more takes the place of what was kept of it", async () => {
+  const kv = new MemoryStore();
+  const store = await opened(kv);
+  await store.keepResponse({ nextBatch: A, text: "to a" });
+  await store.keepResponse({ since: A, nextBatch: B, text: "to b" });
+  await store.keepResponse({ nextBatch: A, text: "to a, with its gaps" });
+  assertEquals((await Array.fromAsync(kv.list(["kept"]))).length, 2);
+  const next = await opened(kv);
+  assertEquals(await next.keptResponse({ since: undefined }), "to a, with its gaps");
+  assertEquals(await next.keptResponse({ since: A }), "to b");
+});
+
 Deno.test("Moving the position forgets what was kept", async () => {
   const kv = new MemoryStore();
   const store = await opened(kv);

@@ -1,6 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { type Account, storeOpener } from "../../../src/actors/store/store_access.ts";
-import { spawnStore } from "../../../src/actors/store/store_actor.ts";
+import type { Account } from "../../../src/actors/store/store_access.ts";
+import { spawnStore, storeOpener } from "../../../src/actors/store/mod.ts";
 import { NetworkError, ValueError } from "@greenroom/matrix/errors";
 import { CountingStore } from "../support/counting_store.ts";
 import { ROOM } from "../support/events.ts";

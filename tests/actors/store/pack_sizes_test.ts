@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { RoomPacks } from "../../../src/actors/store/packed_state.ts";
+import { RoomPacks, unpacked } from "../../../src/actors/store/packed_state.ts";
 import { StoreWriter } from "../../../src/actors/store/writer.ts";
 import type { RoomID } from "@greenroom/matrix/types";
 import { grownBy } from "../../support/growth.ts";
@@ -32,6 +32,22 @@ Deno.test("Large events that would make a pack large have records of their own",
   assert(JSON.stringify(rest).includes('"$1"'), "what is small is in the pack");
 });
 
+Deno.test("Of an event that a server lists twice the last counts, if one is too large for a pack, too", async () => {
+  for (const [first, last] of [[300_000, 1], [1, 300_000]] as const) {
+    const kv = new CountingStore();
+    await using device = await opened(kv);
+    await device.commit([
+      note(1, first),
+      topic("$1"),
+      topic("$2"),
+      { ...note(1, last), event_id: "$last" },
+      ...MEMBERS,
+    ]);
+    assertEquals(await device.get("org.example.note", "1"), "$last");
+    assertEquals(await device.get("m.room.topic"), "$2");
+  }
+});
+
 Deno.test("An event that is larger than a pack may be has a record of its own", async () => {
   const kv = new CountingStore();
   await using device = await opened(kv);
@@ -52,7 +68,7 @@ Deno.test("An event that is nested deeply has a record of its own, however deep"
     ]);
     assertEquals((await kinds(kv)).pack, 2);
     const [pack] = await kv.getMany([["pack", ROOM, "rest"]]);
-    assertEquals((pack?.value as { event_id: string }[]).map(({ event_id }) => event_id), ["$1"]);
+    assertEquals(unpacked(pack?.value, ROOM).map(({ event_id }) => event_id), ["$1"]);
   }
 });
 

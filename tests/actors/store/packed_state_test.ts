@@ -1,7 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { spawnStore } from "../../../src/actors/store/store_actor.ts";
-import type { RoomChange } from "../../../src/actors/store/store_protocol.ts";
-import { TestClock } from "../../../src/testing/mod.ts";
+import { type RoomChange, spawnStore } from "../../../src/actors/store/mod.ts";
+import { TestClock } from "@greenroom/matrix/testing";
 import { type RoomID, SyncStream } from "@greenroom/matrix/types";
 import { CountingStore } from "../support/counting_store.ts";
 import { member, ROOM, state } from "../support/events.ts";
@@ -40,6 +39,49 @@ Deno.test("Pieces of a pack can be removed and replaced, and are gone with the r
   await device.commit([], { membership: "leave" });
   assertEquals(await device.store.pruneRooms({ leftBefore: 1 }), { removed: 7, isDone: true });
   assertEquals([await device.ids(), await kinds(kv)], [[], { room: 1, sync: 1 }]);
+});
+
+Deno.test("What a pack gives back is what was packed, whatever members an event has", async () => {
+  const kv = new CountingStore();
+  await using device = await opened(kv);
+  const ofTimeline = { source: SyncStream.JOINED_ROOM | SyncStream.TIMELINE };
+  const given = [
+    topic("$1"),
+    state("m.room.name", { name: "green" }, { event_id: "$2", unsigned: { age: 5 } }),
+    { ...state("m.room.avatar", {}, { event_id: "$3" }), replaces_state: "$0" },
+    state("m.room.name", JSON.parse('{"__proto__":{"a":1}}'), {
+      event_id: "$4",
+      state_key: "other",
+      ...ofTimeline,
+    }),
+    { ...state("m.room.guest_access", {}, { event_id: "$5" }), ...JSON.parse('{"__proto__":{"b":2}}') },
+    member("@a:a", "join", ofTimeline),
+    member("@b:a", "join", { sender: "@a:a" }),
+    member("@c:a", "leave", { unsigned: { prev_content: { membership: "join" } } }),
+    member("@d:a", "join"),
+  ].map((event) => ({ source: SyncStream.JOINED_ROOM | SyncStream.STATE, ...event, room_id: ROOM }));
+  given.push({ ...member("@e:a", "join"), room_id: ROOM }); // as nothing that syncs gives
+  await device.commit(given);
+  const [pack] = await kv.getMany([["pack", ROOM, "members"]]);
+  assertEquals(
+    (pack?.value as unknown[]).map(Array.isArray),
+    [true, true, true, true, false],
+    "rows where it can be",
+  );
+  const read = await device.store.listState({ roomId: ROOM });
+  assertEquals(read.length, given.length);
+  for (const event of given) {
+    assertEquals(read.find(({ event_id }) => event_id === event.event_id), events([event])[0]);
+  }
+  assertEquals(await kinds(kv), { pack: 2, room: 1, sync: 1 });
+});
+
+Deno.test("A pack of whole events is read, too", async () => {
+  const kv = new CountingStore();
+  await kv.commit([{ type: "set", key: ["pack", ROOM, "members"], value: MEMBERS }]);
+  await using device = await opened(kv);
+  assertEquals((await device.ids("m.room.member")).length, MEMBERS.length);
+  assertEquals(await device.get("m.room.member", "@b:a"), "$@b:a-join");
 });
 
 Deno.test("A read that comes right behind a commit has what was committed, however soon it comes", async () => {
@@ -87,7 +129,11 @@ Deno.test("What the first response of a room redacts is not stored, neither what
   const kv = new CountingStore();
   await using device = await opened(kv);
   const create = state("m.room.create", { room_version: "11" }, { event_id: "$create" });
-  const first = [create, topic("$shame"), topic("$guilt"), ...MEMBERS, topic("$secret"), topic("$sorry")];
+  const changes = [topic("$secret"), topic("$sorry")].map((event) => ({
+    ...event,
+    source: SyncStream.TIMELINE,
+  }));
+  const first = [create, topic("$shame"), topic("$guilt"), ...MEMBERS, ...changes];
   const redactions = redactionsOf("$shame", "$sorry");
   await device.commit(first, { redactions });
   const text = await textOf(kv);
@@ -135,7 +181,9 @@ Deno.test("A member event of a timeline that says what its user was has nothing 
   assertEquals([reads, await device.get("m.room.member", "@a:a")], [0, "$renamed"]);
 });
 
-/** Two rooms with packs, and then a response to both of which the second room's part fails once, in a read. */
+/**
+ * Two rooms with packs, and then a response to both of which the second room's part fails once, in a read.
+ */
 async function afterFailedRead(
   before: Partial<RoomChange>,
   change: (room: "a" | "b") => Partial<RoomChange>,

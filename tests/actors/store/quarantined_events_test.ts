@@ -1,6 +1,5 @@
 import { assert, assertEquals, assertFalse } from "@std/assert";
-import type { QuarantineRecord } from "../../../src/actors/store/quarantine.ts";
-import { spawnStore } from "../../../src/actors/store/store_actor.ts";
+import { type QuarantineRecord, spawnStore } from "../../../src/actors/store/mod.ts";
 import { recordingLogger } from "../kernel/support.ts";
 import { CountingStore } from "../support/counting_store.ts";
 

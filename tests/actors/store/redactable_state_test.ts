@@ -21,7 +21,7 @@ Deno.test("What is remembered to redact state does not grow with how often the s
       });
       const change = { roomId: ROOM, state: [], redactions: [redaction] } as unknown as Change;
       await redactable.redact(change, "stored", []);
-      const [found] = await redactable.getMany([{ roomId: ROOM, type: "m.room.topic", stateKey: "" }]);
+      const [found] = await redactable.stored.getMany([{ roomId: ROOM, type: "m.room.topic", stateKey: "" }]);
       assertEquals(found?.content, {});
     }
   };

@@ -1,7 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { redactedId, redactedState, versionOf } from "../../../src/actors/store/redaction.ts";
-import { spawnStore } from "../../../src/actors/store/store_actor.ts";
-import type { SyncChange } from "../../../src/actors/store/store_protocol.ts";
+import { spawnStore, type SyncChange } from "../../../src/actors/store/mod.ts";
 import { MemoryStore } from "../../../src/store/base/mod.ts";
 import type { JsonObject, MessageEvent, RoomID, StoredState } from "@greenroom/matrix/types";
 import { message, state } from "../support/events.ts";

@@ -1,10 +1,9 @@
 import { assertEquals } from "@std/assert";
-import { spawnStore } from "../../../src/actors/store/store_actor.ts";
+import { type RoomChange, spawnStore } from "../../../src/actors/store/mod.ts";
 import type { JsonObject, Membership, StoredState } from "@greenroom/matrix/types";
 import type { StoreMutation } from "@greenroom/matrix";
-import type { RoomChange } from "../../../src/actors/store/store_protocol.ts";
 import { MemoryStore } from "../../../src/store/base/mod.ts";
-import { TestClock } from "../../../src/testing/mod.ts";
+import { TestClock } from "@greenroom/matrix/testing";
 import { complaintsIn, recordingLogger } from "../kernel/support.ts";
 import { member, ROOM, state } from "../support/events.ts";
 import { redactionsOf } from "../support/packs.ts";

@@ -1,13 +1,12 @@
-import { TestClock } from "../../../src/testing/mod.ts";
+import { TestClock } from "@greenroom/matrix/testing";
 import { assert, assertEquals, assertFalse } from "@std/assert";
-import { spawnStore } from "../../../src/actors/store/store_actor.ts";
-import { factsOf, nextRecord } from "../../../src/actors/store/room_records.ts";
-import { RoomRecords } from "../../../src/actors/store/room_records.ts";
+import { spawnStore } from "../../../src/actors/store/mod.ts";
+import { factsOf, nextRecord, RoomRecords } from "../../../src/actors/store/room_records.ts";
 import { set, StoreWriter } from "../../../src/actors/store/writer.ts";
 import type { StoreKey } from "@greenroom/matrix";
 import type { RoomID } from "@greenroom/matrix/types";
 import { MemoryStore } from "../../../src/store/base/mod.ts";
-import type { RoomRecord } from "../../../src/store/device/keys.ts";
+import type { RoomRecord } from "../../../src/store/device/mod.ts";
 
 /** Counts the keys that are read. */
 class ReadStore extends MemoryStore {

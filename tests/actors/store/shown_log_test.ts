@@ -1,8 +1,13 @@
 import { assert, assertEquals } from "@std/assert";
-import type { Actor } from "../../../src/actors/kernel/actor.ts";
-import { lookAt, type ShownEvents, withShown } from "../../../src/actors/store/shown_events.ts";
-import { spawnStore, type StoreHandlers } from "../../../src/actors/store/store_actor.ts";
-import type { SyncChange } from "../../../src/actors/store/store_protocol.ts";
+import type { Actor } from "../../../src/actors/kernel/mod.ts";
+import {
+  lookAt,
+  type ShownEvents,
+  spawnStore,
+  type StoreHandlers,
+  type SyncChange,
+  withShown,
+} from "../../../src/actors/store/mod.ts";
 import type { MatrixEvent, RoomID } from "@greenroom/matrix/types";
 import { CountingStore } from "../support/counting_store.ts";
 import { message } from "../support/events.ts";

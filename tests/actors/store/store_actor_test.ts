@@ -1,9 +1,10 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import type { Actor } from "../../../src/actors/kernel/actor.ts";
+import type { Actor } from "../../../src/actors/kernel/mod.ts";
 import { ActorError } from "@greenroom/matrix/errors";
 import type { JsonObject, RoomID, StoredState } from "@greenroom/matrix/types";
 import { spawnStore, type StoreHandlers } from "../../../src/actors/store/store_actor.ts";
-import type { FormerRooms, RoomChange, SyncChange } from "../../../src/actors/store/store_protocol.ts";
+import type { FormerRooms } from "../../../src/actors/store/store_protocol.ts";
+import type { RoomChange, SyncChange } from "../../../src/actors/store/mod.ts";
 import { recordingLogger } from "../kernel/support.ts";
 import { CountingStore } from "../support/counting_store.ts";
 import { member, ROOM, state } from "../support/events.ts";

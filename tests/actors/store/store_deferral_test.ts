@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { spawnStore } from "../../../src/actors/store/store_actor.ts";
+import { spawnStore } from "../../../src/actors/store/mod.ts";
 import type { StoreMutation } from "@greenroom/matrix";
 import { recordingLogger } from "../kernel/support.ts";
 import { CountingStore } from "../support/counting_store.ts";
@@ -72,4 +72,43 @@ Deno.test("A record that encryption is ahead of the position is stored with its 
   await here.store.commitSync({ nextBatch: "t2", repeated: false, rooms: [] });
   await here.store.flush();
   assertEquals(await position(), { nextBatch: "t2", handled: "t2" });
+});
+
+Deno.test("Records that are committed during a commit share the next one, and are read immediately", async () => {
+  await using here = await stage();
+  const gate = Promise.withResolvers<void>();
+  const commit = here.kv.commit.bind(here.kv);
+  here.kv.commit = (...of) => gate.promise.then(() => commit(...of));
+  const put = (name: string, value: number) =>
+    here.store.commitRecords([{ type: "set", key: ["kept", name], value }]);
+  const first = put("a", 1);
+  assertEquals(await here.store.readRecords([["kept", "a"]]), [1]);
+  const others = [put("b", 2), put("c", 3), put("b", 4)];
+  assertEquals(await here.store.readRecords([["kept", "a"], ["kept", "b"]]), [1, 4]);
+  gate.resolve();
+  await Promise.all([first, ...others]);
+  assertEquals(written(here.kv), ["a", "b c"]);
+  assertEquals(await here.store.readRecords([["kept", "b"]]), [4]);
+});
+
+Deno.test("A read that comes during a commit shows it, however long the read takes", async () => {
+  await using here = await stage();
+  const [reads, commits] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const begun = Promise.withResolvers<void>();
+  const { kv } = here;
+  const [commit, getMany] = [kv.commit.bind(kv), kv.getMany.bind(kv)];
+  kv.commit = (...of) => commits.promise.then(() => commit(...of));
+  kv.getMany = async (keys) => {
+    const found = await getMany(keys);
+    begun.resolve();
+    await reads.promise;
+    return found;
+  };
+  const committed = here.store.commitRecords([{ type: "set", key: ["kept", "old"], value: 2 }]);
+  const read = here.store.readRecords([["kept", "old"]]);
+  await begun.promise; // what was there before has been read
+  commits.resolve();
+  await committed;
+  reads.resolve();
+  assertEquals(await read, [2]);
 });

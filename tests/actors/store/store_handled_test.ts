@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertInstanceOf, assertRejects } from "@std/assert";
-import type { Actor } from "../../../src/actors/kernel/actor.ts";
+import type { Actor } from "../../../src/actors/kernel/mod.ts";
 import { ActorError, StoreInUseError } from "@greenroom/matrix/errors";
-import type { StoreHandlers } from "../../../src/actors/store/store_actor.ts";
+import type { StoreHandlers } from "../../../src/actors/store/mod.ts";
 import { ROOM } from "../support/events.ts";
 import { type LeaseStage, leaseStage, overtake } from "../support/lease_stage.ts";
 
@@ -21,7 +21,8 @@ Deno.test("A sync is one commit: what was handled goes along with the next", asy
     await store.handled(`t${number}`);
   }
   const later = here.kv.commits.slice(before);
-  assertEquals(later.map((mutations) => mutations.length), Array(10).fill(1)); // each its token and what was handled, in one record
+  // Each its token and what was handled, in one record.
+  assertEquals(later.map((mutations) => mutations.length), Array(10).fill(1));
   assertEquals((await store.position()).handled, "t11");
   const kept = await here.kv.value("sync");
   assertEquals(kept, { nextBatch: "t11", handled: "t10" });

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { StoreKeeper } from "../../../src/actors/store/store_keeper.ts";
 import type { StoreWriter } from "../../../src/actors/store/writer.ts";
-import { TestClock } from "../../../src/testing/mod.ts";
+import { TestClock } from "@greenroom/matrix/testing";
 
 Deno.test("Taking the device and handing it back leaves nothing of each time behind", async () => {
   const clock = new TestClock();

@@ -6,9 +6,8 @@ import {
   StoreFormatError,
   StoreInUseError,
 } from "@greenroom/matrix/errors";
-import { spawnStore } from "../../../src/actors/store/store_actor.ts";
-import { storeOpener } from "../../../src/actors/store/store_access.ts";
-import { TestClock } from "../../../src/testing/mod.ts";
+import { spawnStore, storeOpener } from "../../../src/actors/store/mod.ts";
+import { TestClock } from "@greenroom/matrix/testing";
 import { ROOM } from "../support/events.ts";
 import { CheckingStore, DEVICE, leaseStage, overtake } from "../support/lease_stage.ts";
 

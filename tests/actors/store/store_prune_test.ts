@@ -1,12 +1,16 @@
 import { assert, assertEquals } from "@std/assert";
-import type { Actor } from "../../../src/actors/kernel/actor.ts";
-import { spawnStore, type StoreHandlers } from "../../../src/actors/store/store_actor.ts";
-import type { RoomChange, SyncChange } from "../../../src/actors/store/store_protocol.ts";
+import type { Actor } from "../../../src/actors/kernel/mod.ts";
+import {
+  type RoomChange,
+  spawnStore,
+  type StoreHandlers,
+  type SyncChange,
+} from "../../../src/actors/store/mod.ts";
 import type { JsonObject, RoomID } from "@greenroom/matrix/types";
 import type { Store } from "@greenroom/matrix";
 import { MemoryStore } from "../../../src/store/base/mod.ts";
-import { SqliteStore } from "../../../src/store/sqlite/sqlite.ts";
-import { TestClock } from "../../../src/testing/mod.ts";
+import { SqliteStore } from "@greenroom/matrix/store/sqlite";
+import { TestClock } from "@greenroom/matrix/testing";
 import { CountingStore } from "../support/counting_store.ts";
 import { member, ROOM, state } from "../support/events.ts";
 
@@ -186,7 +190,9 @@ Deno.test("No step reads the rooms that are done again, and none reads all of ma
 
 type Stage = Awaited<ReturnType<typeof stage>>;
 
-/** Comes into rooms with some members, sees more of them later, leaves all, and waits until they are pruned. */
+/**
+ * Comes into rooms with some members, sees more of them later, leaves all, and waits until they are pruned.
+ */
 async function leave(here: Stage, { rooms, members, later }: Record<"rooms" | "members" | "later", number>) {
   const users = (kind: string, count: number) =>
     events(...Array.from({ length: count }, (_, number) => member(`@${kind}${number}:a`, "join")));

@@ -1,9 +1,13 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { ActorError, StoreError } from "@greenroom/matrix/errors";
 import type { RoomID, StoredState } from "@greenroom/matrix/types";
-import { spawnStore } from "../../../src/actors/store/store_actor.ts";
-import type { CommittedSync, RoomChange, SyncChange } from "../../../src/actors/store/store_protocol.ts";
-import { TestClock } from "../../../src/testing/mod.ts";
+import {
+  type CommittedSync,
+  type RoomChange,
+  spawnStore,
+  type SyncChange,
+} from "../../../src/actors/store/mod.ts";
+import { TestClock } from "@greenroom/matrix/testing";
 import { recordingLogger, rejectionOf } from "../kernel/support.ts";
 import { member, ROOM, state } from "../support/events.ts";
 import { HeldStore } from "../support/held_store.ts";

@@ -1,9 +1,9 @@
 import { assert, assertEquals } from "@std/assert";
 import { MemoryRoomState } from "../../../src/actors/store/room_state.ts";
-import { spawnStore } from "../../../src/actors/store/store_actor.ts";
-import type { FormerRooms, RoomChange } from "../../../src/actors/store/store_protocol.ts";
+import { type RoomChange, spawnStore } from "../../../src/actors/store/mod.ts";
+import type { FormerRooms } from "../../../src/actors/store/store_protocol.ts";
 import type { JsonObject, RoomID, StoredState } from "@greenroom/matrix/types";
-import { TestClock } from "../../../src/testing/mod.ts";
+import { TestClock } from "@greenroom/matrix/testing";
 import { CountingStore } from "../support/counting_store.ts";
 import { member, ROOM, state } from "../support/events.ts";
 

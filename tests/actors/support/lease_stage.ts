@@ -5,10 +5,11 @@
  */
 
 import { assertEquals } from "@std/assert";
-import type { Actor } from "../../../src/actors/kernel/actor.ts";
-import { spawnStore, type StoreHandlers, type StoreOptions } from "../../../src/actors/store/store_actor.ts";
+import type { Actor } from "../../../src/actors/kernel/mod.ts";
+import type { StoreOptions } from "../../../src/actors/store/store_actor.ts";
+import { spawnStore, type StoreHandlers } from "../../../src/actors/store/mod.ts";
 import type { StoreCheck, StoreKey, StoreMutation } from "@greenroom/matrix";
-import { TestClock } from "../../../src/testing/mod.ts";
+import { TestClock } from "@greenroom/matrix/testing";
 import { recordingLogger } from "../kernel/support.ts";
 import { CountingStore } from "./counting_store.ts";
 

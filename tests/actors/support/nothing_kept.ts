@@ -1,7 +1,7 @@
 /** For handlers that have no sessions, and send nothing. */
 
 import type { DelivererOptions } from "../../../src/actors/dispatcher/deliver.ts";
-import { SendIds } from "../../../src/actors/dispatcher/delivery_scope.ts";
+import { SendIds } from "../../../src/actors/dispatcher/dispatcher.ts";
 import { answeredBy } from "../../support/answered_by.ts";
 
 const nothing = () => Promise.reject(new TypeError("nothing is kept here"));

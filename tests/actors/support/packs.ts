@@ -4,10 +4,9 @@
  * @module
  */
 
-import { spawnStore } from "../../../src/actors/store/store_actor.ts";
-import type { RoomChange } from "../../../src/actors/store/store_protocol.ts";
+import { type RoomChange, spawnStore } from "../../../src/actors/store/mod.ts";
 import type { JsonObject, StoredState } from "@greenroom/matrix/types";
-import { TestClock } from "../../../src/testing/mod.ts";
+import { TestClock } from "@greenroom/matrix/testing";
 import type { CountingStore } from "./counting_store.ts";
 import { member, message, ROOM, state } from "./events.ts";
 

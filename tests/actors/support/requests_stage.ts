@@ -6,10 +6,10 @@
 
 import { OutgoingRequests } from "../../../src/actors/crypto/outgoing_requests.ts";
 import type { RequestSender } from "../../../src/actors/crypto/request_sender.ts";
-import type { CryptoHandlers } from "../../../src/actors/crypto/crypto_actor.ts";
-import type { EngineRequest } from "../../../src/crypto/engine/engine_parts.ts";
+import type { CryptoHandlers } from "../../../src/actors/crypto/crypto.ts";
+import type { EngineRequest } from "../../../src/crypto/engine/engine.ts";
 import type { RequestFailure } from "../../../src/crypto/requests/requests.ts";
-import type { AnswerOutput, RecoveredEvent } from "../../../src/crypto/megolm/decrypted.ts";
+import type { AnswerOutput, RecoveredEvent } from "../../../src/crypto/megolm/mod.ts";
 import { MatrixRequestError } from "@greenroom/matrix/errors";
 import type { JsonObject } from "@greenroom/matrix/types";
 import { recordingLogger } from "../kernel/support.ts";

@@ -5,8 +5,8 @@
  */
 
 import type { HandlerContext, SessionDefinition, SessionScope, StoreMutation } from "@greenroom/matrix";
-import { HandlerSessions } from "../../../src/actors/dispatcher/handler_sessions.ts";
-import { spawnStore } from "../../../src/actors/store/store_actor.ts";
+import { HandlerSessions } from "../../../src/actors/dispatcher/dispatcher.ts";
+import { spawnStore } from "../../../src/actors/store/mod.ts";
 import { defineSession } from "../../../src/types/events/define_session.ts";
 import { recordingLogger } from "../kernel/support.ts";
 import { CountingStore } from "./counting_store.ts";

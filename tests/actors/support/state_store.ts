@@ -4,9 +4,8 @@
  * @module
  */
 
-import type { Actor } from "../../../src/actors/kernel/actor.ts";
-import { StateStore } from "../../../src/actors/store/state_store.ts";
-import { spawnStore, type StoreHandlers } from "../../../src/actors/store/store_actor.ts";
+import type { Actor } from "../../../src/actors/kernel/mod.ts";
+import { spawnStore, StateStore, type StoreHandlers } from "../../../src/actors/store/mod.ts";
 import type { JsonObject, StoredState } from "@greenroom/matrix/types";
 import { recordingLogger } from "../kernel/support.ts";
 import { CountingStore } from "./counting_store.ts";

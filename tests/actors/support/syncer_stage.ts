@@ -4,24 +4,25 @@
  * @module
  */
 
-import type { SyncCrypto } from "../../../src/actors/crypto/crypto_actor.ts";
+import type { SyncCrypto } from "../../../src/actors/crypto/crypto.ts";
 import type { SyncContext } from "../../../src/actors/syncer/sync_batch.ts";
-import type { RecoveredEvent } from "../../../src/crypto/megolm/decrypted.ts";
-import { Deliverer } from "../../../src/actors/dispatcher/deliver.ts";
-import { spawnDispatcher } from "../../../src/actors/dispatcher/dispatcher.ts";
-import { HandlerRegistry } from "../../../src/actors/dispatcher/handler_registry.ts";
-import { HandlerSessions } from "../../../src/actors/dispatcher/handler_sessions.ts";
-import { SendIds } from "../../../src/actors/dispatcher/delivery_scope.ts";
-import { spawnStore } from "../../../src/actors/store/store_actor.ts";
-import { ClearRooms } from "../../../src/actors/syncer/sync_progress.ts";
+import type { RecoveredEvent } from "../../../src/crypto/megolm/mod.ts";
+import {
+  Deliverer,
+  HandlerRegistry,
+  HandlerSessions,
+  SendIds,
+  spawnDispatcher,
+} from "../../../src/actors/dispatcher/dispatcher.ts";
+import { spawnStore } from "../../../src/actors/store/mod.ts";
+import { ClearRooms, spawnSyncer } from "../../../src/actors/syncer/syncer.ts";
 import type { SyncRequests } from "../../../src/actors/syncer/syncer_options.ts";
-import { spawnSyncer } from "../../../src/actors/syncer/syncer.ts";
 import type { SyncerAPI } from "@greenroom/matrix";
 import type { JsonObject, SyncOptions, SyncResponse } from "@greenroom/matrix/types";
 import { NetworkError } from "@greenroom/matrix/errors";
 import { syncerFacade } from "../../../src/client/client_operations.ts";
-import { supervise, type Supervisor } from "../../../src/actors/kernel/supervisor.ts";
-import { TestClock } from "../../../src/testing/mod.ts";
+import { supervise, type Supervisor } from "../../../src/actors/kernel/mod.ts";
+import { TestClock } from "@greenroom/matrix/testing";
 import { recordingLogger } from "../kernel/support.ts";
 import { CountingStore } from "./counting_store.ts";
 import { joined, message, OWN, timeline } from "./events.ts";
@@ -149,8 +150,7 @@ export async function syncerStage(options: SyncerStageOptions = {}): Promise<Syn
     answers,
     api: syncerFacade(
       { core: { syncer, dispatcher, deliverer }, close: () => supervisor.stop() },
-      registry,
-      log,
+      { registry, followed: new Set(), log },
     ),
     supervisor,
     settle: () => clock.tick(0),

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertFalse } from "@std/assert";
 import { TestClock } from "@greenroom/matrix/testing";
-import { ClearRooms } from "../../../src/actors/syncer/sync_progress.ts";
+import { ClearRooms } from "../../../src/actors/syncer/syncer.ts";
 import { ROOM } from "../support/events.ts";
 
 /** A client that has synced, by a clock that stands still. */

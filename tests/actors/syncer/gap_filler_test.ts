@@ -1,10 +1,15 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { fillGap, type GapReader } from "../../../src/actors/syncer/gap_filler.ts";
+import { fillGap, GapPages, type GapReader } from "../../../src/actors/syncer/gap_filler.ts";
 import { type RoomPart, takeApart, type TimelineEvent } from "../../../src/actors/syncer/sync_parts.ts";
 import type { SyncRequests } from "../../../src/actors/syncer/syncer_options.ts";
 import { requestError } from "../../../src/errors/errcodes.ts";
 import { NetworkError, RequestTimeoutError, ServiceResponseError } from "@greenroom/matrix/errors";
-import { type JsonObject, type MessagesResponse, SyncStream } from "@greenroom/matrix/types";
+import {
+  type JsonObject,
+  type MessagesResponse,
+  PaginationDirection,
+  SyncStream,
+} from "@greenroom/matrix/types";
 import { joined, message, OWN, ROOM, timeline } from "../support/events.ts";
 
 /** A room whose timeline has a gap in front of it, which ends at `prev_batch`. */
@@ -155,4 +160,16 @@ Deno.test("fillGap() stops behind the event that is to be the last", async () =>
     events.findIndex(({ event_id }) => event_id === "$2");
   assertEquals(await fillGap(room, { ...pages, endAmong }), { reason: "end" });
   assertEquals(ids(room), ["$2", "$3"]);
+});
+
+Deno.test("GapPages reads a page once and then has it as it came; what is too much to be kept is read again", async () => {
+  const long = message("long", { content: { body: "x".repeat(30_000_000) } });
+  const { requests, asked } = reader([{ chunk: [message("1")] }, { chunk: [long] }, { chunk: [long] }]);
+  const ask = (pages: GapPages, from: string) => pages.getMessages(ROOM, PaginationDirection.BACKWARD, from);
+  const first = new GapPages(requests, []);
+  for (const from of ["a", "b", "c"]) await ask(first, from);
+  assertEquals(first.news?.map(([what]) => JSON.parse(what)[1]), ["a", "b"]);
+  const again = new GapPages(requests, first.news ?? []);
+  const { chunk: [event] } = await ask(again, "a");
+  assertEquals([event?.event_id, asked.length, again.news], ["$1", 3, undefined]);
 });

@@ -1,6 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { GapStart, type OlderPage } from "../../../src/actors/syncer/gap_filler.ts";
-import { lookAt, withShown } from "../../../src/actors/store/shown_events.ts";
+import { lookAt, withShown } from "../../../src/actors/store/mod.ts";
 import type { TimelineEvent } from "../../../src/actors/syncer/sync_parts.ts";
 import { ServiceResponseError } from "@greenroom/matrix/errors";
 import { message } from "../support/events.ts";

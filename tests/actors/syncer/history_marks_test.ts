@@ -1,10 +1,10 @@
 /**
  * Which events of a room are marked as history: those from before the user was there.
  *
- * Events are written as names: `J` is the own user's join, `L` their leave, `I` their invitation, `o` another user's
- * join, `s` other state that bears the own user's name, and all else a message. A small letter behind a
- * capital says what the event says that the user was before: `Jl` is a join after a leave. A digit tells two
- * of a kind apart.
+ * Events are written as names: `J` is the own user's join, `L` their leave, `I` their invitation, `o`
+ * another user's join, `s` other state that bears the own user's name, and all else a message. A small
+ * letter behind a capital says what the event says that the user was before: `Jl` is a join after a leave.
+ * A digit tells two of a kind apart.
  */
 
 import { assertEquals } from "@std/assert";

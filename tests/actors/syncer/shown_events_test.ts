@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { lookAt, withShown } from "../../../src/actors/store/shown_events.ts";
+import { lookAt, withShown } from "../../../src/actors/store/mod.ts";
 import type { MessageEvent } from "@greenroom/matrix/types";
 
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";

@@ -13,10 +13,16 @@ import {
   type SlidingPlace,
   slidingPlace,
 } from "../../../src/actors/syncer/sliding_codec.ts";
-import { object, slidingSpelling } from "../../../src/api/server/server.ts";
+import { slidingSpelling } from "../../../src/api/server/server.ts";
 import { takeApart } from "../../../src/actors/syncer/sync_parts.ts";
-import { type JsonObject, PresenceState, type SyncToken, type UserID } from "@greenroom/matrix/types";
-import { isJsonObject } from "../../../src/types/json.ts";
+import {
+  type JsonObject,
+  PresenceState,
+  type RoomID,
+  type SyncToken,
+  type UserID,
+} from "@greenroom/matrix/types";
+import { isJsonObject, objectOf } from "../../../src/types/json.ts";
 import { SPELLINGS } from "../../support/sliding.ts";
 import { scripted } from "../../support/scripted_fetch.ts";
 
@@ -31,9 +37,9 @@ type Spelling = keyof typeof SPELLINGS;
 function spelled({ rooms = {}, extensions = {}, ...answer }: Answer, spelling: Spelling): JsonObject {
   if (spelling === "synapse") return { rooms, extensions, ...answer };
   const { typing, ...others } = extensions;
-  const contents = Object.entries(object(object(typing).rooms)).map((
+  const contents = Object.entries(objectOf(objectOf(typing).rooms)).map((
     [id, event],
-  ) => [id, object(event).content]);
+  ) => [id, objectOf(event).content]);
   const merged = Object.entries(rooms).map(([id, room]) => {
     if (!isJsonObject(room)) return [id, room];
     const { timeline, invite_state, ...others } = room;
@@ -56,11 +62,20 @@ function spelled({ rooms = {}, extensions = {}, ...answer }: Answer, spelling: S
 /** What a client makes of an answer. */
 async function taken(
   answer: Answer,
-  { from = BEGUN, memberships = [], spelling = "synapse", features = SPELLINGS[spelling] }: {
+  {
+    from = BEGUN,
+    memberships = [],
+    invitations = [],
+    followed = [],
+    spelling = "synapse",
+    features = SPELLINGS[spelling],
+  }: {
     from?: SlidingPlace;
     memberships?: readonly (readonly [string, string])[];
     spelling?: Spelling;
     features?: Record<string, boolean>;
+    invitations?: readonly (readonly [string, string])[];
+    followed?: readonly RoomID[];
   } = {},
 ) {
   const { session, body } = scripted(
@@ -74,12 +89,14 @@ async function taken(
     pos: from.pos,
     timeout: 0,
     rooms: from.shown,
+    followed,
     events: 10,
     toDevice: { since: from.toDevice, limit: 2 },
     presence: PresenceState.ONLINE,
   });
   const { isToken } = way;
-  const context = { own: OWN, from, messages: 2, isToken, memberships: new Map(memberships) };
+  const [before, invited] = [new Map(memberships), new Map(invitations)];
+  const context = { own: OWN, from, messages: 2, isToken, memberships: before, invitations: invited };
   const { response, window } = classicAnswer(read, context);
   return { response, window, parts: takeApart({ ...response }, OWN), asked: body() };
 }
@@ -94,6 +111,15 @@ const member = (membership: string) => ({
   origin_server_ts: 1,
   content: { membership },
 });
+
+for (const spelling of BOTH) {
+  Deno.test(`Rooms that are followed are asked for beside the newest: ${spelling}`, async () => {
+    const from = { shown: 20, isFirst: true, isBehind: false };
+    const { asked } = await taken({}, { spelling, from, followed: ["!office:localhost"] });
+    const { room_subscriptions } = objectOf(asked);
+    assertEquals(Object.keys(objectOf(room_subscriptions)), ["!office:localhost"]);
+  });
+}
 
 Deno.test("A token has the place of the connection and that of messages to the device, and a classic one in it", async () => {
   const extensions = { to_device: { next_batch: "a:b/%", events: [] } };
@@ -130,7 +156,7 @@ Deno.test("The merged spelling has all in the body of a request; no range stands
     spelling: "merged",
     from: { shown: 20, isFirst: true, isBehind: false },
   });
-  assertEquals(object(object(object(window).lists).rooms).range, [0, 19]);
+  assertEquals(objectOf(objectOf(objectOf(window).lists).rooms).range, [0, 19]);
 });
 
 Deno.test("Extensions whose proposals are not accepted have prefixes, and those that are missing are not asked for", async () => {
@@ -142,7 +168,7 @@ Deno.test("Extensions whose proposals are not accepted have prefixes, and those 
   const { asked, parts } = await taken({
     extensions: { "org.matrix.msc4538.to_device": { next_batch: "9", events }, to_device: { events: [] } },
   }, { features, spelling: "merged" });
-  assertEquals(Object.keys(object(object(asked).extensions)), [
+  assertEquals(Object.keys(objectOf(objectOf(asked).extensions)), [
     "org.matrix.msc4538.to_device",
     "e2ee",
     "org.matrix.msc4508.typing",
@@ -166,13 +192,28 @@ Deno.test("As long as there are more rooms than were asked for, a token says how
   assertEquals(slidingPlace(first.response.next_batch), {
     ...{ pos: "7/s1_2", shown: 20, base: "s1_2" as SyncToken, isFirst: true, isBehind: false },
   });
-  assertEquals(first.window, { initial: [], isGrowing: true, isFirst: true, isNew: true, hasMore: true });
+  assertEquals(first.window, {
+    initial: [],
+    isWhole: true,
+    isGrowing: true,
+    isFirst: true,
+    isNew: true,
+    hasMore: true,
+  });
   const base = "s0_9" as SyncToken;
   const from = { pos: "6/s1_1", shown: 120, base, isFirst: false, isBehind: false };
   const next = await taken({ lists }, { from });
   assertEquals(slidingPlace(next.response.next_batch), { pos: "7/s1_2", isFirst: false, isBehind: false });
   assertEquals(next.window, {
-    ...{ since: base, initial: [], isGrowing: true, isFirst: false, isNew: false, hasMore: false },
+    ...{
+      since: base,
+      initial: [],
+      isWhole: true,
+      isGrowing: true,
+      isFirst: false,
+      isNew: false,
+      hasMore: false,
+    },
   });
 });
 
@@ -186,6 +227,7 @@ Deno.test("Parts of an answer that are null are empty", async () => {
       pos: undefined,
       timeout: 0,
       rooms: 1,
+      followed: [],
       events: 1,
       toDevice,
       presence: undefined,
@@ -230,9 +272,19 @@ for (const spelling of BOTH) {
         ["!invited:localhost", "invite"],
         ["!asked:localhost", "invite"],
       ],
+      invitations: [["!invited:localhost", JSON.stringify([OWN, null])]],
     });
     assertEquals(parts.rooms.map(({ roomId }) => `${roomId}`), ["!asked:localhost", "!here:localhost"]);
     assertEquals(window.initial, ["!here:localhost"]); // the other was joined since
+  });
+
+  Deno.test(`A room that the user is in is shown, though the server has an empty invitation beside it: ${spelling}`, async () => {
+    const room = { timeline: [member("join")], required_state: [], invite_state: [] };
+    const { parts } = await taken({ rooms: { "!here:localhost": room } }, {
+      spelling,
+      memberships: [["!here:localhost", "join"]],
+    });
+    assertEquals(parts.rooms.map(({ timeline }) => timeline.length), [1]);
   });
 
   Deno.test(`Rooms go where the own member event says, or where they were: ${spelling}`, async () => {

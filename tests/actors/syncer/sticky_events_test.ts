@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import type { SyncCrypto } from "../../../src/actors/crypto/crypto_actor.ts";
+import type { SyncCrypto } from "../../../src/actors/crypto/crypto.ts";
 import type { JsonObject } from "@greenroom/matrix/types";
 import { INFO, joined, message, ROOM, state, timeline } from "../support/events.ts";
 import { type SyncerStage, syncerStage } from "../support/syncer_stage.ts";
@@ -48,7 +48,8 @@ Deno.test("Sticky events come behind the timeline, with the time they hold, and 
     `$old org.example.call sticky 0 {} ${ROOM}`,
     `$said org.example.call sticky undefined {} ${ROOM}`,
   ]);
-  assert(!Deno.inspect(here.kv.commits, { depth: 20 }).includes("taken")); // that is the content of the state event
+  // That is the content of the state event.
+  assert(!Deno.inspect(here.kv.commits, { depth: 20 }).includes("taken"));
 });
 
 Deno.test("What is no sticky event is left out", async () => {

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { syncBatch, type SyncContext } from "../../../src/actors/syncer/sync_batch.ts";
-import type { CommittedSync, FormerRoom, RoomBatch } from "../../../src/actors/store/store_protocol.ts";
+import type { CommittedSync, FormerRoom, RoomBatch } from "../../../src/actors/store/mod.ts";
 import { takeApart } from "../../../src/actors/syncer/sync_parts.ts";
 import { DecryptionError } from "@greenroom/matrix/errors";
 import {

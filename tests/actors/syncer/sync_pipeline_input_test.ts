@@ -1,10 +1,9 @@
 import { assert, assertEquals } from "@std/assert";
-import type { StoreHandlers } from "../../../src/actors/store/store_actor.ts";
-import type { SyncChange } from "../../../src/actors/store/store_protocol.ts";
+import type { StoreHandlers, SyncChange } from "../../../src/actors/store/mod.ts";
 import type { SyncContext } from "../../../src/actors/syncer/sync_batch.ts";
 import { type SyncParts, takeApart } from "../../../src/actors/syncer/sync_parts.ts";
 import { takeSync } from "../../../src/actors/syncer/sync_pipeline.ts";
-import type { CryptoInput } from "../../../src/crypto/engine/engine_parts.ts";
+import type { CryptoInput } from "../../../src/crypto/engine/engine.ts";
 import type { JsonObject, MessageEvent } from "@greenroom/matrix/types";
 import { joined, member, message, OWN, ROOM, state, timeline } from "../support/events.ts";
 import { CONTEXT } from "../support/sync_context.ts";

@@ -1,9 +1,9 @@
 import { assertEquals, assertInstanceOf } from "@std/assert";
-import type { SyncCrypto } from "../../../src/actors/crypto/crypto_actor.ts";
-import type { CryptoInput } from "../../../src/crypto/engine/engine_parts.ts";
+import type { SyncCrypto } from "../../../src/actors/crypto/crypto.ts";
+import type { CryptoInput } from "../../../src/crypto/engine/engine.ts";
 import { type Decryption, type JsonObject, type MessageEvent, SyncStream } from "@greenroom/matrix/types";
 import { ActorError, DecryptionError } from "@greenroom/matrix/errors";
-import type { RecoveredEvent } from "../../../src/crypto/megolm/decrypted.ts";
+import type { RecoveredEvent } from "../../../src/crypto/megolm/mod.ts";
 import { eventType } from "../../../src/types/events/event_type.ts";
 import { rejectionOf } from "../kernel/support.ts";
 import { INFO, joined, MEGOLM, message, ROOM, state, timeline } from "../support/events.ts";

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { positionIn } from "../../../src/actors/syncer/sync_progress.ts";
-import type { SyncRecord } from "../../../src/store/device/keys.ts";
+import type { SyncRecord } from "../../../src/store/device/mod.ts";
 
 const NOW = 1_000_000_000;
 const MINUTES = 60_000;

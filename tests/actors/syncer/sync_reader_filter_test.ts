@@ -1,6 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import type { SyncSettings } from "../../../src/actors/syncer/syncer_options.ts";
-import { spawnStore } from "../../../src/actors/store/store_actor.ts";
+import type { SyncSettings } from "../../../src/actors/syncer/syncer.ts";
+import { spawnStore } from "../../../src/actors/store/mod.ts";
 import { SyncFilter } from "../../../src/actors/syncer/sync_reader.ts";
 import { requestError } from "../../../src/errors/errcodes.ts";
 import { MatrixRequestError } from "@greenroom/matrix/errors";

@@ -192,7 +192,8 @@ Deno.test("A process that ends when several responses are committed, and one is 
     await here.settle();
     here.kv.free();
     await here.settle();
-    for (const mutations of here.kv.commits) await kv.commit(mutations); // as they were when the process ends here
+    // As they were when the process ends here.
+    for (const mutations of here.kv.commits) await kv.commit(mutations);
     assertEquals(tokens(here), ["t1 b", "t3 b"]);
     never.resolve();
   }

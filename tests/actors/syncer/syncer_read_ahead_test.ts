@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import type { CryptoInput, CryptoOutput } from "../../../src/crypto/engine/engine_parts.ts";
+import type { CryptoInput, CryptoOutput } from "../../../src/crypto/engine/engine.ts";
 import { heard, response, sinces, syncerStage, type SyncerStageOptions } from "../support/syncer_stage.ts";
 
 /** Crypto that holds each response until the test lets it go. */

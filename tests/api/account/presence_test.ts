@@ -1,5 +1,5 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { presenceAPI } from "../../../src/api/account/profile.ts";
+import { presenceAPI } from "../../../src/api/account/account.ts";
 import { ForbiddenError, ServiceResponseError, ValueError } from "@greenroom/matrix/errors";
 import type { UserID } from "@greenroom/matrix/types";
 import { refusal, scripted } from "../../support/scripted_fetch.ts";

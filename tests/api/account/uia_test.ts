@@ -1,8 +1,5 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { accountAPI } from "../../../src/api/account/account.ts";
-import { deviceKeysAPI } from "../../../src/api/account/device_keys.ts";
-import { devicesAPI } from "../../../src/api/account/devices.ts";
-import { sessionAPI } from "../../../src/api/account/session_api.ts";
+import { accountAPI, deviceKeysAPI, devicesAPI, sessionAPI } from "../../../src/api/account/account.ts";
 import type { Authentication, AuthenticationData, StageRequest } from "@greenroom/matrix/types";
 import { AuthenticationNeededError, ForbiddenError, MatrixRequestError } from "@greenroom/matrix/errors";
 import { uiaAPI } from "../../../src/api/account/uia.ts";

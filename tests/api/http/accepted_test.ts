@@ -2,10 +2,9 @@ import { assertEquals, assertInstanceOf, assertRejects, assertStringIncludes } f
 import { AcceptedError, ServiceResponseError, ValueError } from "@greenroom/matrix/errors";
 import type { RequestOptions } from "@greenroom/matrix";
 import { messagesAPI } from "../../../src/api/messages/messages.ts";
-import { roomsAPI } from "../../../src/api/rooms/rooms.ts";
-import { roomStateAPI } from "../../../src/api/rooms/state_events.ts";
-import { receiptsAPI } from "../../../src/api/messages/receipts.ts";
-import type { Session } from "../../../src/api/http/session.ts";
+import { roomsAPI, roomStateAPI } from "../../../src/api/rooms/rooms.ts";
+import { receiptsAPI } from "../../../src/api/messages/mod.ts";
+import type { Session } from "../../../src/api/http/mod.ts";
 import { type Rule, scripted } from "../../support/scripted_fetch.ts";
 
 const ROOM = "!a:example.org";

@@ -1,9 +1,9 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { Deadline, readBytes, readJson } from "../../../src/api/http/answer.ts";
+import { Deadline, readJson } from "../../../src/api/http/answer.ts";
+import { HTTPAPI, readBytes } from "../../../src/api/http/mod.ts";
 import { Sent } from "../../../src/base/sent.ts";
-import { HTTPAPI } from "../../../src/api/http/http_api.ts";
 import { NetworkError, RequestTimeoutError, ServiceResponseError } from "@greenroom/matrix/errors";
-import { TestClock } from "../../../src/testing/mod.ts";
+import { TestClock } from "@greenroom/matrix/testing";
 
 /** Sizes on both sides of those where a body begins to be read in another way. */
 const SIZES = [2, 100, 16_383, 16_384, 16_385, 65_535, 65_536, 65_537, 1_000_000];
@@ -33,7 +33,7 @@ function answer(response: Response) {
   return {
     response,
     request: "GET /x",
-    deadline: new Deadline(new TestClock(), 0, undefined, new Sent({ url: "https://a.b/x" })),
+    deadline: new Deadline(new TestClock(), 0, undefined, () => new Sent({ url: "https://a.b/x" })),
   };
 }
 

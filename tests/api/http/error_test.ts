@@ -166,7 +166,8 @@ Deno.test("A refusal's body is read up to a megabyte", async () => {
   });
   const error = await refused(new Response(endless, { status: 400 }));
   assertEquals([error.status, error.body], [400, {}]);
-  assert(given <= 4 << 20, `${given} bytes were taken`); // the test's own fetch copies answers, and reads ahead
+  // The test's own fetch copies answers, and reads ahead.
+  assert(given <= 4 << 20, `${given} bytes were taken`);
 });
 
 Deno.test("413 of a proxy is a TooLargeError, and names the size and the proxy", async () => {

@@ -1,4 +1,4 @@
-import { IS_TOKEN_DEAD } from "../../../src/api/http/http_options.ts";
+import { IS_TOKEN_DEAD } from "../../../src/api/http/mod.ts";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import type { EndedTokens } from "@greenroom/matrix";
 import { UnknownTokenError } from "@greenroom/matrix/errors";

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { LimitExceededError } from "@greenroom/matrix/errors";
 import type { RoomID } from "@greenroom/matrix/types";
-import { TestClock } from "../../../src/testing/mod.ts";
+import { TestClock } from "@greenroom/matrix/testing";
 import { messagesAPI } from "../../../src/api/messages/messages.ts";
 import {
   type Answer,

@@ -1,8 +1,6 @@
-import { CALL } from "../../../src/api/http/http_options.ts";
+import { CALL, endpoint, field, fields, HTTPAPI, listOf } from "../../../src/api/http/mod.ts";
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { HTTPAPI } from "../../../src/api/http/http_api.ts";
-import { endpoint, field, fields, listOf } from "../../../src/api/http/endpoint.ts";
-import { sessionAPI } from "../../../src/api/account/session_api.ts";
+import { sessionAPI } from "../../../src/api/account/account.ts";
 import { type MatrixError, NetworkError, ServiceResponseError } from "@greenroom/matrix/errors";
 import { type Answer, scripted } from "../../support/scripted_fetch.ts";
 

@@ -1,9 +1,9 @@
-import { RESTART_DELAY } from "../../../src/api/http/http_options.ts";
+import { RESTART_DELAY } from "../../../src/api/http/mod.ts";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { backoff } from "../../../src/base/clock.ts";
 import { retryAfter } from "../../../src/api/http/exchange.ts";
 import { LimitExceededError, MatrixRequestError, NetworkError } from "@greenroom/matrix/errors";
-import { TestClock } from "../../../src/testing/mod.ts";
+import { TestClock } from "@greenroom/matrix/testing";
 import {
   type Answer,
   inTurn,
@@ -200,7 +200,8 @@ Deno.test("Work begins again after a request that had one try, as often as anoth
   between(once.delay(3), 3_200, 4_000);
   assertEquals([once.requests.length, once.delay(4)], [1, undefined]);
   assertEquals((await failureOf("POST", refusal(503, "M_UNKNOWN", { retry_after_ms: 70 }))).delay(0), 70);
-  assertEquals((await failureOf("POST", refusal(429, "M_LIMIT_EXCEEDED"))).delay(0), undefined); // it has waited
+  // It has waited.
+  assertEquals((await failureOf("POST", refusal(429, "M_LIMIT_EXCEEDED"))).delay(0), undefined);
   assertEquals((await failureOf("POST", refusal(403, "M_FORBIDDEN"))).delay(0), undefined);
   assertEquals((await failureOf("POST", busy, { retry: false })).delay(0), undefined);
   const often = await failureOf("GET", busy);

@@ -1,7 +1,6 @@
 import { assertEquals } from "@std/assert";
-import { skewOf, timeOf, wrongBy } from "../../../src/api/http/exchange.ts";
-import { SKEW } from "../../../src/api/http/mod.ts";
-import { TestClock } from "../../../src/testing/mod.ts";
+import { SKEW, skewOf, timeOf, wrongBy } from "../../../src/api/http/mod.ts";
+import { TestClock } from "@greenroom/matrix/testing";
 import { scripted } from "../../support/scripted_fetch.ts";
 
 const NOON = Date.UTC(2025, 0, 1, 12);

@@ -1,13 +1,9 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import type { Logger } from "@greenroom/matrix";
 import { NetworkError } from "@greenroom/matrix/errors";
-import { HTTPAPI } from "../../../src/api/http/http_api.ts";
-import { syncAPI } from "../../../src/api/server/sync.ts";
-import { type Rule, scripted, type ScriptedRequest } from "../../support/scripted_fetch.ts";
-
-/** Never answers, until the client gives up. */
-const silent = ({ signal }: ScriptedRequest): Promise<Response> =>
-  new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+import { HTTPAPI } from "../../../src/api/http/mod.ts";
+import { syncAPI } from "../../../src/api/server/server.ts";
+import { type Rule, scripted, silent } from "../../support/scripted_fetch.ts";
 
 const VERSIONS = "GET /_matrix/client/versions";
 const SYNC = "GET /_matrix/client/v3/sync";

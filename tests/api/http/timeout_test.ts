@@ -1,11 +1,12 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { NetworkError, RequestTimeoutError } from "@greenroom/matrix/errors";
-import { TestClock } from "../../../src/testing/mod.ts";
-import { scripted, type ScriptedOptions, type ScriptedRequest } from "../../support/scripted_fetch.ts";
-
-/** Never answers, until the client gives up. */
-const silent = ({ signal }: ScriptedRequest): Promise<Response> =>
-  new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+import { TestClock } from "@greenroom/matrix/testing";
+import {
+  scripted,
+  type ScriptedOptions,
+  type ScriptedRequest,
+  silent,
+} from "../../support/scripted_fetch.ts";
 
 /** Answers with the parts of a JSON text, one every so many milliseconds. */
 const trickle =

@@ -1,8 +1,8 @@
-import { IS_TOKEN_DEAD } from "../../../src/api/http/http_options.ts";
+import { IS_TOKEN_DEAD } from "../../../src/api/http/mod.ts";
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import type { Tokens } from "@greenroom/matrix";
 import { NetworkError, UnknownTokenError, ValueError } from "@greenroom/matrix/errors";
-import { TestClock } from "../../../src/testing/mod.ts";
+import { TestClock } from "@greenroom/matrix/testing";
 import { expiring, REFRESH, softLogout, tokenOf } from "../../support/expiring.ts";
 import {
   inTurn,

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertNotEquals, assertRejects } from "@std/assert";
 import { clientAPI } from "../../../src/api/api.ts";
-import { sendHelpersAPI } from "../../../src/api/messages/send_helpers.ts";
+import { sendHelpersAPI } from "../../../src/api/messages/mod.ts";
 import type { EncryptedFile, MediaData, RoomID } from "@greenroom/matrix/types";
 import { AttachmentError, EncryptionError, TooLargeError, ValueError } from "@greenroom/matrix/errors";
 import { attachmentCipher } from "../../../src/crypto/attachments/attachments.ts";

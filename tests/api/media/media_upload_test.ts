@@ -1,7 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { HTTPAPI } from "../../../src/api/http/http_api.ts";
+import { HTTPAPI, Session } from "../../../src/api/http/mod.ts";
 import { mediaAPI } from "../../../src/api/media/media.ts";
-import { Session } from "../../../src/api/http/session.ts";
 import type { MediaData } from "@greenroom/matrix/types";
 import {
   NetworkError,
@@ -10,7 +9,7 @@ import {
   UnknownTokenError,
   ValueError,
 } from "@greenroom/matrix/errors";
-import { TestClock } from "../../../src/testing/mod.ts";
+import { TestClock } from "@greenroom/matrix/testing";
 import { media, PIC, streamOf, text, UPLOAD } from "../../support/media.ts";
 import { refusal, untilSettled } from "../../support/scripted_fetch.ts";
 

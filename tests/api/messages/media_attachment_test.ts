@@ -10,10 +10,9 @@ import type {
   SendFileOptions,
 } from "@greenroom/matrix/types";
 import { clientAPI } from "../../../src/api/api.ts";
-import { HTTPAPI } from "../../../src/api/http/http_api.ts";
-import { Session } from "../../../src/api/http/session.ts";
+import { HTTPAPI, Session } from "../../../src/api/http/mod.ts";
 import { attachmentCipher } from "../../../src/crypto/attachments/attachments.ts";
-import { Homeserver } from "../../../src/testing/mod.ts";
+import { Homeserver } from "@greenroom/matrix/testing";
 import { bytesOf, pattern, seal } from "../../support/attachments.ts";
 import { PIC, streamOf } from "../../support/media.ts";
 

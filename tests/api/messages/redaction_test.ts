@@ -1,5 +1,5 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { delayedEventsAPI } from "../../../src/api/messages/delayed_events.ts";
+import { delayedEventsAPI } from "../../../src/api/messages/mod.ts";
 import { messagesAPI } from "../../../src/api/messages/messages.ts";
 import type { RequestOptions } from "@greenroom/matrix";
 import { UnsupportedFeatureError } from "@greenroom/matrix/errors";

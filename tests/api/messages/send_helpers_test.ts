@@ -5,7 +5,7 @@
  */
 
 import { assertEquals, assertRejects } from "@std/assert";
-import { noCipher } from "../../../src/api/media/media_upload.ts";
+import { noCipher } from "../../../src/api/media/media.ts";
 import type {
   ContentURI,
   EventID,

@@ -1,5 +1,5 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { threadSubscriptionsAPI } from "../../../src/api/messages/relations.ts";
+import { threadSubscriptionsAPI } from "../../../src/api/messages/mod.ts";
 import { UnrecognizedError } from "@greenroom/matrix/errors";
 import { inTurn, refusal, scripted } from "../../support/scripted_fetch.ts";
 

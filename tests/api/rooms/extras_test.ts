@@ -1,14 +1,8 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { capabilitiesAPI, voipAPI } from "../../../src/api/server/server.ts";
-import { devicesAPI } from "../../../src/api/account/devices.ts";
-import { openIdAPI } from "../../../src/api/account/third_party_ids.ts";
-import { pushersAPI } from "../../../src/api/account/notifications.ts";
-import { relationsAPI } from "../../../src/api/messages/relations.ts";
-import { reportingAPI } from "../../../src/api/messages/reporting.ts";
-import { roomExtrasAPI } from "../../../src/api/rooms/room_extras.ts";
-import { searchAPI } from "../../../src/api/messages/search.ts";
-import { spacesAPI } from "../../../src/api/rooms/rooms.ts";
-import { thirdPartyAPI } from "../../../src/api/server/third_party.ts";
+import { capabilitiesAPI, thirdPartyAPI, voipAPI } from "../../../src/api/server/server.ts";
+import { devicesAPI, openIdAPI, pushersAPI } from "../../../src/api/account/account.ts";
+import { relationsAPI, reportingAPI, searchAPI } from "../../../src/api/messages/mod.ts";
+import { roomExtrasAPI, spacesAPI } from "../../../src/api/rooms/rooms.ts";
 import {
   ForbiddenError,
   NetworkError,

@@ -1,5 +1,5 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { mutualRoomsAPI } from "../../../src/api/rooms/room_extras.ts";
+import { mutualRoomsAPI } from "../../../src/api/rooms/rooms.ts";
 import { ServiceResponseError } from "@greenroom/matrix/errors";
 import { inTurn, type Rule, scripted } from "../../support/scripted_fetch.ts";
 

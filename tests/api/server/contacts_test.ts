@@ -1,8 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { serverContactsAPI } from "../../../src/api/server/contacts.ts";
 import { MatrixRequestError, NetworkError, ServiceResponseError, ValueError } from "@greenroom/matrix/errors";
-import { Session } from "../../../src/api/http/session.ts";
-import { HTTPAPI } from "../../../src/api/http/http_api.ts";
+import { HTTPAPI, Session } from "../../../src/api/http/mod.ts";
 
 /** A client of a homeserver, in an internet that answers by address. */
 function internet(answers: Record<string, () => Response>) {

@@ -12,7 +12,7 @@ import {
   WellKnownUnsupportedSchemeError,
 } from "@greenroom/matrix/errors";
 import { discover } from "../../../src/api/server/discovery.ts";
-import { TestClock } from "../../../src/testing/mod.ts";
+import { TestClock } from "@greenroom/matrix/testing";
 import { requestProblems } from "../../support/openapi.ts";
 import { untilSettled } from "../../support/scripted_fetch.ts";
 

@@ -1,8 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { deviceKeysAPI } from "../../../src/api/account/device_keys.ts";
-import { filtersAPI } from "../../../src/api/account/filters.ts";
-import { syncAPI } from "../../../src/api/server/sync.ts";
-import { toDeviceAPI } from "../../../src/api/messages/to_device.ts";
+import { deviceKeysAPI, filtersAPI } from "../../../src/api/account/account.ts";
+import { syncAPI } from "../../../src/api/server/server.ts";
+import { toDeviceAPI } from "../../../src/api/messages/mod.ts";
 import {
   NetworkError,
   RequestTimeoutError,
@@ -11,13 +10,7 @@ import {
 } from "@greenroom/matrix/errors";
 import type { UserID } from "@greenroom/matrix/types";
 import { eventType } from "../../../src/types/events/event_type.ts";
-import {
-  inTurn,
-  refusal,
-  scripted,
-  type ScriptedRequest,
-  untilSettled,
-} from "../../support/scripted_fetch.ts";
+import { inTurn, refusal, scripted, silent, untilSettled } from "../../support/scripted_fetch.ts";
 import { deviceKeys } from "../beyond_contract.ts";
 
 const SYNC = "GET /_matrix/client/v3/sync";
@@ -25,9 +18,6 @@ const QUERY = "POST /_matrix/client/v3/keys/query";
 const CLAIM = "POST /_matrix/client/v3/keys/claim";
 const UPLOAD = "POST /_matrix/client/v3/keys/upload";
 const SEND = "PUT /_matrix/client/v3/sendToDevice";
-
-const silent = ({ signal }: ScriptedRequest): Promise<Response> =>
-  new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
 
 Deno.test("sync() waits half a minute by default, and sends only the given options", async () => {
   const { session, log } = scripted({ [SYNC]: { next_batch: "s1" } });

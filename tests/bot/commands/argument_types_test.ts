@@ -63,7 +63,7 @@ Deno.test("command() refuses types that do not exist, and flags that have to be 
   const bot = new Composer();
   const add = (pattern: string, type: string) => () =>
     bot.command(pattern, { args: { n: type as "number" } }, () => {});
-  assertThrows(add("a <n>", "integer"), ValueError, '"integer" is no type: there are text, user, room');
+  assertThrows(add("a <n>", "integer"), ValueError, '"integer" is no type: write number');
   assertThrows(add("a <n>", "flag"), ValueError, "the flag n need not be there: write [n]");
 });
 

@@ -1,7 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import fc from "fast-check";
-import { ValueError } from "../../../mod.ts";
-import { type CommandDescription, describeCommand, readStructuredCommand } from "../../../src/bot/mod.ts";
+import { ValueError } from "@greenroom/matrix";
+import { type CommandDescription, describeCommand, readStructuredCommand } from "@greenroom/matrix/bot";
 
 const BOT = "@bot:a.b";
 const BAN: CommandDescription = {

@@ -3,12 +3,12 @@ import { ValueError } from "@greenroom/matrix";
 import { Composer } from "@greenroom/matrix/bot";
 import { trying } from "../support.ts";
 
-Deno.test("minPowerLevel hides a command from users below that level in the room", async () => {
+Deno.test("powerLevel hides a command from users below that level in the room", async () => {
   await using tester = trying((bot) => {
-    bot.command("close", { minPowerLevel: 50 }, (c) => c.reply(`Closed for ${c.sender}`));
-    bot.command("open", { minPowerLevel: 0 }, (c) => c.reply(`Open for ${c.sender}`));
-    bot.command("wipe", { minPowerLevel: 50, access: "admins" }, (c) => c.reply("Wiped"));
-    bot.command("none", { minPowerLevel: 50, access: () => false }, (c) => c.reply("Never"));
+    bot.command("close", { powerLevel: 50 }, (c) => c.reply(`Closed for ${c.sender}`));
+    bot.command("open", { powerLevel: 0 }, (c) => c.reply(`Open for ${c.sender}`));
+    bot.command("wipe", { powerLevel: 50, access: "admins" }, (c) => c.reply("Wiped"));
+    bot.command("none", { powerLevel: 50, access: () => false }, (c) => c.reply("Never"));
   });
   const room = await tester.room("alice", "bob"); // who has made it has 100
   await room.as("bob").say("!close");
@@ -20,9 +20,9 @@ Deno.test("minPowerLevel hides a command from users below that level in the room
   await room.expect("Closed for @alice:localhost");
 });
 
-Deno.test("!help shows a command with minPowerLevel only to users of that level", async () => {
+Deno.test("!help shows a command with powerLevel only to users of that level", async () => {
   await using tester = trying((bot) => {
-    bot.command("secret", { minPowerLevel: 50, description: "only mods" }, (c) => c.reply("Said"));
+    bot.command("secret", { powerLevel: 50, description: "only mods" }, (c) => c.reply("Said"));
     bot.command("open", { description: "for all" }, (c) => c.reply("Open"));
   });
   const room = await tester.room("alice", "bob"); // who has made it has 100
@@ -38,12 +38,12 @@ Deno.test("!help shows a command with minPowerLevel only to users of that level"
   await room.expect(/only mods/);
 });
 
-Deno.test("minPowerLevel is a number, and what others call it is answered with its name", () => {
+Deno.test("powerLevel is a number, and what others call it is answered with its name", () => {
   const composer = new Composer();
   const add = (options: object) => () => composer.command("x", options as never, () => {});
-  assertThrows(add({ minPowerLevel: "50" }), ValueError, "minPowerLevel must be a number");
-  for (const name of ["powerLevel", "minPower", "requiredPowerLevel"]) {
-    assertThrows(add({ [name]: 50 }), ValueError, "write minPowerLevel");
+  assertThrows(add({ powerLevel: "50" }), ValueError, "powerLevel must be a number");
+  for (const name of ["minPowerLevel", "minPower", "requiredPowerLevel"]) {
+    assertThrows(add({ [name]: 50 }), ValueError, "write powerLevel");
   }
   assertThrows(add({ cooldown: "10s" }), ValueError, "write the bot's option rateLimit");
   const isDirect = "access: async (c) => (await c.client.stateStore.getMembers(c.roomId)).size === 2";

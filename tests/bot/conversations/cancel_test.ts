@@ -35,7 +35,7 @@ Deno.test("!cancel has one answer: what the function says, or that it is cancell
     };
     bot.command("silent", asks(() => undefined));
     bot.command("throws", asks((_, error) => Promise.reject(error)));
-    bot.command("notes", asks((c) => c.session(NOTES)));
+    bot.command("notes", asks((c) => c.getSession(NOTES)));
     bot.command("says", asks((c) => c.send("Another time, then.")));
     bot.command(
       "says-and-throws",

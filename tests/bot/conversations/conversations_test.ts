@@ -180,7 +180,7 @@ const points = defineSession({ name: "points", per: "room", initial: () => ({ po
 Deno.test("Handlers of several users that take one session do so one after the other, and lose no change", async () => {
   await using tester = trying((bot) =>
     bot.command("score", async (c) => {
-      const mine = await c.session(points);
+      const mine = await c.getSession(points);
       const { points: before } = mine;
       await c.react("👀");
       mine.points = before + 1;
@@ -204,16 +204,16 @@ Deno.test("Two handlers that would wait for each other's sessions for ever: one 
   const other = defineSession({ name: "other", per: "room", initial: () => ({ points: 0 }) });
   await using tester = trying((bot) => {
     bot.command("one", async (c) => {
-      await c.session(points);
+      await c.getSession(points);
       taken.push("points");
       await both.promise;
-      await c.session(other);
+      await c.getSession(other);
       await c.send("one is done");
     });
     bot.command("two", async (c) => {
-      await c.session(other);
+      await c.getSession(other);
       both.resolve();
-      await c.session(points);
+      await c.getSession(points);
       await c.send("two is done");
     });
   });

@@ -5,7 +5,9 @@ import { RestartingBot } from "../../client/support/restarting_bot.ts";
 import { clientStage } from "../../client/support/stage.ts";
 import { living } from "./living.ts";
 
-/** A conversation whose function sets the topic that it has read, and whose process ends where it is planned. */
+/**
+ * A conversation whose function sets the topic that it has read, and whose process ends where it is planned.
+ */
 async function converse(plan: FaultPlan): Promise<OperationLog> {
   await using here = clientStage();
   const alice = here.client("alice");

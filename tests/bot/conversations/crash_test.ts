@@ -19,12 +19,12 @@ function taking(client: Client): void {
   bot.command("order", async (c) => {
     const drawn = await c.step(() => crypto.randomUUID());
     const what = await c.ask(`What? (${drawn})`);
-    const mine = await c.session(orders);
+    const mine = await c.getSession(orders);
     mine.count++;
     const count = await c.ask("How many?", {
       check: ({ text }) => text === "many" ? "A number." : undefined,
     });
-    const taken = await c.session(orders);
+    const taken = await c.getSession(orders);
     await c.reply(`${count} × ${what}, order ${taken.count} (${drawn})`);
     await c.remind({ in: BREWING }, `Your ${what} is ready`);
   });

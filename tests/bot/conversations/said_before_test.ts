@@ -104,7 +104,9 @@ Deno.test("What is in hand when a question is put again, after a crash, may be i
   await bot.client.close();
 });
 
-/** Two answer at once, and the later answer is taken when the process ends; then the earlier one comes first. */
+/**
+ * Two answer at once, and the later answer is taken when the process ends; then the earlier one comes first.
+ */
 async function interrupted(here: ClientStage, before: (alice: Client, room: RoomID) => unknown) {
   const notes = defineSession({ name: "notes", per: "user", initial: () => ({ count: 0 }) });
   const gate = Promise.withResolvers<void>();
@@ -112,7 +114,7 @@ async function interrupted(here: ClientStage, before: (alice: Client, room: Room
   const stage = await talking(here, [], (kit) => {
     kit.command("menu", async (c) => void await c.send(`took ${await c.ask("What?", { from: "anyone" })}`));
     kit.on("message:text", async (c) => {
-      (await c.session(notes)).count++;
+      (await c.getSession(notes)).count++;
       if (c.text === "slow") await gate.promise;
       else await c.send(`heard ${c}`);
     });

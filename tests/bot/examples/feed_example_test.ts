@@ -241,7 +241,8 @@ Deno.test("What is new in a feed is said once, though the bot crashes at any mom
     await alice.sendText(room, `!feed add ${URL_OF_FEED}`);
     await bot.until(() => heard.includes(said("first")));
     source.items.push("second", "third");
-    await bot.until(() => heard.includes(said("third"))); // hashing is done by other threads, in a time of its own
+    // Hashing is done by other threads, in a time of its own.
+    await bot.until(() => heard.includes(said("third")));
     for (let seconds = 0; seconds < 15; seconds += 5) {
       await here.clock.tick(5_000);
       await bot.settle();

@@ -57,7 +57,7 @@ Deno.test("examples/ping.ts answers, with no other permission than the homeserve
   const log = new TextDecoder().decode(stdout).trim().split("\n").map((line) => JSON.parse(line));
   const lives = log.filter(({ message }) => message.startsWith("The bot has"));
   assertEquals(lives.map(({ level, message, user }) => [level, message, user]), [
-    ["info", "The bot has started: bot.start() resolves when it stops", userId],
+    ["info", "The bot has started, and runs until Ctrl-C or bot.stop()", userId],
     ["info", "The bot has ended", userId],
   ]);
 });

@@ -60,7 +60,7 @@ Deno.test("c.room.pin() and unpin() change the pinned messages, and no more than
   });
   await using tester = own;
   await room.say("!do");
-  await room.expect("Cannot pin a message: a is no event ID");
+  await room.expect("Cannot pin a message: a is no event ID; give a message, or its event ID");
   assertEquals(room.view().state("m.room.pinned_events"), { pinned: ["$b"] });
   const changes = tester.homeserver.requests.filter("PUT", "/state/m.room.pinned_events");
   assertEquals(changes.length, 3);

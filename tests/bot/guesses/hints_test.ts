@@ -5,12 +5,12 @@ import { ValueError } from "@greenroom/matrix";
 import { Bot, Composer, type Context, defineSession, type QueryContext } from "@greenroom/matrix/bot";
 import { BotTester } from "@greenroom/matrix/testing";
 import {
-  BOT_HINTS,
   CONTEXT_ROOM_HINTS,
   EVENT_HINTS,
   ROOM_CONTEXT_HINTS,
   ROOM_HINTS,
 } from "../../../src/bot/context/context_hints.ts";
+import { BOT_HINTS } from "../../../src/bot/context/context.ts";
 import { trying } from "../support.ts";
 
 type Untyped = Record<string, unknown>;
@@ -58,6 +58,7 @@ Deno.test("What is written for the membership of a user tells who is in the room
 Deno.test("Bots, rooms and contexts say what to write for members of other libraries, which is there", async () => {
   const failed = await inContext((c, bot) => {
     assertHints(bot, BOT_HINTS);
+    assertHints(bot.store, { namespace: "keys of more parts: bot.store.get([name, key])" });
     assertHints(bot.in(c.roomId), ROOM_HINTS);
     assertHints(c.room, { ...ROOM_HINTS, ...ROOM_CONTEXT_HINTS, ...CONTEXT_ROOM_HINTS });
     assertHints(c, { ...ROOM_HINTS, ...ROOM_CONTEXT_HINTS, ...EVENT_HINTS });
@@ -143,11 +144,10 @@ Deno.test("What calls with habits of other libraries come to says what to write"
       [(c) => c.enableEncryption(), "c.room.enableEncryption()"],
       [(c) => c.getMembers(), "c.room.getMembers()"],
       [(c) => c.members.size, "await c.room.getMembers()"],
-      [(c) => c.session(), "await c.session(counter)"],
+      [(c) => c.getSession(), "await c.getSession(counter)"],
       [(c) => c.endSession(), "defineSession({ name, per, initial })"],
-      [(c) => c.session.count++, "then state.count"],
-      [(c) => c.session.points, "write const state = await c.session(definition), then state.points"],
-      [async (c) => (await c.session).points, "write const state = await c.session(definition)"],
+      [(c) => c.session.count++, "give it the option session: { initial: () => ({ … }) }"],
+      [async (c) => (await c.session).points, "write const state = await c.getSession(definition)"],
       [(c) => c.reply("a", { html: "<b>a</b>" }), 'no option html; write format: "html"'],
       [(c) => c.send("a", { markdown: true }), "no option markdown; write format, which is Markdown"],
       [(c) => c.sendImage(new Uint8Array(1), { caption: "a", parseMode: "HTML" }), 'write format: "html"'],
@@ -165,7 +165,7 @@ Deno.test("What calls with habits of other libraries come to says what to write"
 
 Deno.test("A session's method is called with its definition as before", async () => {
   const counter = defineSession({ name: "counter", per: "room", initial: () => ({ count: 0 }) });
-  assertEquals(await inContext(async (c) => ++(await c.session(counter)).count), 1);
+  assertEquals(await inContext(async (c) => ++(await c.getSession(counter)).count), 1);
 });
 
 Deno.test("A menu of a list has numbers, which are answered by reactions, numbers or labels", async () => {

@@ -11,7 +11,8 @@ Deno.test("A bot's options by names of other libraries are refused with its own"
       [{ token: "secret" }, "no option token; did you mean accessToken?"],
       [{ homeserverUrl: homeserver }, "no option homeserverUrl; did you mean homeserver?"],
       [{ url: homeserver }, "no option url; did you mean homeserver?"],
-      [{ session: {} }, "no option session; write await c.session(definition)"],
+      [{ session: { scope: "room" } }, "no option scope; write per"],
+      [{ session: {} }, "initial must be a function that makes its first state"],
       [{ ignoreOwnMessages: true }, "write nothing: a bot does not hear itself"],
     ] as const
   ) assertThrows(() => new Bot({ homeserver, ...more } as BotOptions), ValueError, text);

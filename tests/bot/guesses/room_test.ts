@@ -45,7 +45,7 @@ Deno.test("c.room knows who asked: their session, and whom a reminder is for", a
   await using tester = trying((bot) => {
     bot.command("count", async (c) => {
       assertStrictEquals(c.room, c.room);
-      const mine = await c.room.session(counter);
+      const mine = await c.room.getSession(counter);
       await c.reply(`count ${++mine.count}`);
     });
     bot.command("tea", (c) => c.room.remind({ in: 60_000 }, "Tea!"));

@@ -5,7 +5,9 @@ import { trying } from "../support.ts";
 
 const ENCRYPTION = { algorithm: "m.megolm.v1.aes-sha2" };
 
-/** A room with a name and a topic, of a user with a display name, and what the bot's function has read there. */
+/**
+ * A room with a name and a topic, of a user with a display name, and what the bot's function has read there.
+ */
 async function scene(setUp: (bot: Bot) => void) {
   const tester = trying(setUp);
   const room = await tester.room("alice");

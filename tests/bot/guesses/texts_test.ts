@@ -33,7 +33,8 @@ Deno.test("What acts on users takes any text for the ID, and refuses one that is
   failures.length = 0;
   await room.say(`!tidy ${tester.userId("bob")}`);
   await room.expect("done");
-  assert(failures.every((text) => text.includes("the homeserver answered 403")), failures.join()); // the bot may do nothing
+  // The bot may do nothing.
+  assert(failures.every((text) => text.includes("the homeserver answered 403")), failures.join());
 });
 
 Deno.test("A bot speaks in a room whose ID is a text, and refuses one that is none", () => {

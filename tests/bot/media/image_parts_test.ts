@@ -2,11 +2,7 @@
 
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { bareJpeg, barePng, pngChunks } from "../../../src/bot/media/measure_image.ts";
-import { concat, pngHeader, pngOf } from "./images.ts";
-
-const word = (value: number) => [value >> 8, value & 255];
-const segment = (marker: number, content: readonly number[]) =>
-  Uint8Array.of(0xff, marker, ...word(content.length + 2), ...content);
+import { concat, pngHeader, pngOf, segment, word } from "./images.ts";
 
 /** A component: its name, and how many blocks it has across and down. */
 type Component = readonly [name: number, across: number, down: number];

@@ -126,3 +126,10 @@ export function webp(kind: "VP8 " | "VP8L" | "VP8X", ...bytes: number[]): Uint8A
     ...bytes,
   ]);
 }
+
+/** A number of a JPEG, in two bytes. */
+export const word = (value: number): [high: number, low: number] => [value >> 8, value & 255];
+
+/** A segment of a JPEG, with its length. */
+export const segment = (marker: number, content: readonly number[]): Uint8Array =>
+  Uint8Array.of(0xff, marker, ...word(content.length + 2), ...content);

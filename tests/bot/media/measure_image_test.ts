@@ -3,11 +3,8 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { ValueError } from "@greenroom/matrix";
 import { measureImage } from "@greenroom/matrix/bot";
-import { concat, gif, pngHeader, pngOf, tiff, webp } from "./images.ts";
+import { concat, gif, pngHeader, pngOf, segment, tiff, webp, word } from "./images.ts";
 
-const word = (value: number) => [value >> 8, value & 255];
-const segment = (marker: number, content: readonly number[]) =>
-  Uint8Array.of(0xff, marker, ...word(content.length + 2), ...content);
 const START = Uint8Array.of(0xff, 0xd8);
 const frame = (marker = 0xc0) => segment(marker, [8, ...word(20), ...word(30), 1, 1, 0x11, 0]);
 const jpegOf = (...parts: readonly Uint8Array[]) => concat(START, ...parts);

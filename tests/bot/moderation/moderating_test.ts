@@ -1,9 +1,9 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { Client, ForbiddenError, LimitExceededError, ValueError } from "../../../mod.ts";
-import type { ClientEvent, EventID, RoomID, UserID } from "../../../types.ts";
-import { Homeserver, TestClock } from "../../../src/testing/mod.ts";
+import { Client, ForbiddenError, LimitExceededError, ValueError } from "@greenroom/matrix";
+import type { ClientEvent, EventID, RoomID, UserID } from "@greenroom/matrix/types";
+import { Homeserver, TestClock } from "@greenroom/matrix/testing";
 import { untilSettled } from "../../support/scripted_fetch.ts";
-import { followUpgrade, PolicyLists, redactMessages, updateServerAcl } from "../../../src/bot/mod.ts";
+import { followUpgrade, PolicyLists, redactMessages, updateServerAcl } from "@greenroom/matrix/bot";
 
 async function clientOf(homeserver: Homeserver, name: string, clock?: TestClock): Promise<Client> {
   const { accessToken: token } = await homeserver.createUser(name);

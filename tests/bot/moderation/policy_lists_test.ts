@@ -1,14 +1,8 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
-import { ValueError } from "../../../mod.ts";
+import { ValueError } from "@greenroom/matrix";
 import type { EventID } from "../../../types.ts";
-import {
-  POLICY_RULE_TYPES,
-  type PolicyEvent,
-  PolicyLists,
-  readGlob,
-  serverAcl,
-} from "../../../src/bot/mod.ts";
+import { POLICY_RULE_TYPES, type PolicyEvent, PolicyLists, readGlob, serverAcl } from "@greenroom/matrix/bot";
 import { took } from "../text/took.ts";
 
 const LIST = "!list:a.b";

@@ -25,18 +25,20 @@ function scene(limit?: false | { readonly count: number }) {
   const client = {
     api: { clock: { now: () => NOW } },
     log: { info: () => {}, warn: (_message: string, data: unknown) => void warned.push(data) },
+    sessions: {
+      update: (_session: unknown, _room: RoomID, change: () => { inviter: { by: string } }) =>
+        Promise.resolve(void noted.push(change().inviter.by)),
+      end: () => Promise.resolve(void noted.push(undefined)),
+    },
     joinRoom: (_room: RoomID, { signal }: { signal: AbortSignal }) => {
       const { promise, resolve, reject } = Promise.withResolvers<void>();
       joins.push({ signal, end: resolve, fail: reject });
+      if (signal.aborted) reject(signal.reason);
       signal.addEventListener("abort", () => reject(signal.reason));
       return promise;
     },
   } as unknown as Client;
-  const context = {
-    updateSession: (_session: unknown, _room: RoomID, change: () => { inviter: { by: string } } | null) =>
-      void noted.push(change()?.inviter.by),
-    settle: () => Promise.resolve(),
-  } as unknown as HandlerContext;
+  const context = { settle: () => Promise.resolve() } as unknown as HandlerContext;
   const keeper = {
     add: (_context: unknown, due: number) => void timers.push(due),
     wake: () => {},
@@ -79,13 +81,22 @@ Deno.test("A join ends when its invitation is withdrawn: its inviter is forgotte
   const { invitations, accept, joins, timers, noted } = scene();
   const accepted = accept();
   await later();
-  invitations.withdrawn(ROOM);
+  await invitations.left(ROOM);
   assertEquals([await accepted, joins[0]?.signal.aborted, timers, noted], [
     false,
     true,
     [],
     [ALICE, undefined],
   ]);
+});
+
+Deno.test("An invitation that is withdrawn while its inviter is noted is not accepted", async () => {
+  const { invitations, accept, joins, timers, noted } = scene();
+  const accepted = accept();
+  await invitations.left(ROOM);
+  await later();
+  for (const { signal } of joins) assert(signal.aborted);
+  assertEquals([await accepted, timers, noted], [false, [], [ALICE, undefined]]);
 });
 
 Deno.test("A newer invitation into a room ends the join of the older one, and takes its place", async () => {
@@ -96,7 +107,7 @@ Deno.test("A newer invitation into a room ends the join of the older one, and ta
   assert(!await older);
   await later();
   assertEquals([joins.map(({ signal }) => signal.aborted), noted], [[true, false], [ALICE, ALICE]]);
-  invitations.withdrawn(ROOM);
+  await invitations.left(ROOM);
   assertEquals([await newer, timers, noted], [false, [], [ALICE, ALICE, undefined]]);
 });
 
@@ -106,6 +117,6 @@ Deno.test("A join that has ended is not ended again", async () => {
   await later();
   joins[0]?.end();
   await accepted;
-  invitations.withdrawn(ROOM);
+  await invitations.left(ROOM);
   assert(!joins[0]?.signal.aborted);
 });

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
-import { ValueError } from "../../../mod.ts";
+import { ValueError } from "@greenroom/matrix";
 import type { UserID } from "../../../types.ts";
 import {
   POLL_EVENTS,
@@ -12,7 +12,7 @@ import {
   readPoll,
   tallyPoll,
   type TallyPollOptions,
-} from "../../../src/bot/mod.ts";
+} from "@greenroom/matrix/bot";
 import { readPollVote } from "../../../src/bot/polls/read_poll.ts";
 import { countOf, tallyOf } from "../../../src/bot/polls/tally_poll.ts";
 

@@ -1,7 +1,7 @@
 /** What polls, their edits and votes say, which anybody may have written. */
 
 import { assertEquals } from "@std/assert";
-import { POLL_EVENTS, type PollEvent, pollStart, readPoll } from "../../../src/bot/mod.ts";
+import { POLL_EVENTS, type PollEvent, pollStart, readPoll } from "@greenroom/matrix/bot";
 import { editedPoll, pollOf, readPollVote } from "../../../src/bot/polls/read_poll.ts";
 
 const ALICE = "@alice:a";

@@ -1,12 +1,11 @@
 /** Whose events of a poll count in a room, whatever the server gives. */
 
 import { assertEquals, assertRejects } from "@std/assert";
-import type { Client } from "@greenroom/matrix";
+import { type Client, ValueError } from "@greenroom/matrix";
 import { POLL_EVENTS, pollEnd, pollResponse, pollStart } from "@greenroom/matrix/bot";
 import type { ClientEvent, EncryptionInfo, EventID, RoomID, UserID } from "@greenroom/matrix/types";
 import { countPoll, endPoll, sendPoll } from "../../../src/bot/polls/polls.ts";
 import { noteEncryption } from "../../../src/types/events/encryption_info.ts";
-import { ValueError } from "../../../mod.ts";
 
 const ROOM = "!room:a" as RoomID;
 const POLL = "$poll" as EventID;

@@ -1,7 +1,6 @@
 import { assertEquals } from "@std/assert";
 import type { Client, HandlerContext } from "@greenroom/matrix";
-import { Once } from "../../../src/bot/run/bot_sessions.ts";
-import { Run, RunTime } from "../../../src/bot/run/mod.ts";
+import { Once, Run, RunTime } from "../../../src/bot/run/mod.ts";
 
 const SCENE = { name: "Tea", topic: undefined, isEncrypted: false, displayName: undefined };
 

@@ -1,6 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import type { Client } from "@greenroom/matrix";
-import type { EventID, RoomID } from "@greenroom/matrix/types";
+import type { EventID } from "@greenroom/matrix/types";
 import { streamText } from "../../../src/bot/context/stream.ts";
 
 /** What a server shows in the end of what handlers of one event send: it knows sends by their IDs. */
@@ -8,16 +7,12 @@ function server() {
   const known = new Map<string, EventID>();
   const shown: string[] = [];
   /** A run of the handler: what has neither an ID nor a key gets one that its content tells. */
-  const run = (): Client => {
+  const run = () => {
     const counts = new Map<string, number>();
-    const sendMessage = (
-      _: RoomID,
-      content: { readonly body: string },
-      { key, txnId }: { key?: string; txnId?: string } = {},
-    ): Promise<EventID> => {
+    const send = (content: { readonly body: string }, { key }: { key?: string } = {}): Promise<EventID> => {
       const told = JSON.stringify(content);
       counts.set(told, (counts.get(told) ?? 0) + 1);
-      const id = txnId ?? key ?? `${told} ${counts.get(told)}`;
+      const id = key ?? `${told} ${counts.get(told)}`;
       if (!known.has(id)) {
         known.set(id, `$event${known.size}`);
         shown.push(content.body);
@@ -25,7 +20,7 @@ function server() {
       return Promise.resolve(known.get(id) as EventID);
     };
     let now = 0;
-    return { sendMessage, api: { clock: { now: () => now += 1_000 } } } as unknown as Client;
+    return { send, clock: { now: () => now += 1_000, delay: () => Promise.resolve() } };
   };
   return { shown, run };
 }
@@ -41,11 +36,11 @@ async function* pieces(...texts: readonly string[]): AsyncGenerator<string> {
 Deno.test("What is streamed again after a crash ends with the whole text, however it was cut before", async () => {
   const { shown, run } = server();
   const parts = {
-    ...{ room: "!room" as RoomID, signal: new AbortController().signal, msgtype: "m.notice" as const },
+    ...{ signal: new AbortController().signal, msgtype: "m.notice" as const },
     ...{ name: "stream", interval: 0, placing: { replyTo: "$asked" as EventID } },
   };
-  await streamText(pieces("one", " two three"), { ...parts, client: run() });
-  await streamText(pieces("one", " two", " three"), { ...parts, client: run() });
+  await streamText(pieces("one", " two three"), { ...parts, ...run() });
+  await streamText(pieces("one", " two", " three"), { ...parts, ...run() });
   assert(shown.includes("one two"));
   assertEquals(shown.at(-1), "one two three");
 });

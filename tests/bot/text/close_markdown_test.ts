@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { closeMarkdown, formatMarkdown } from "../../../src/bot/mod.ts";
+import { closeMarkdown, formatMarkdown } from "@greenroom/matrix/bot";
 import { fenceBehind } from "../../../src/bot/text/close_markdown.ts";
 import { took } from "./took.ts";
 

@@ -1,9 +1,9 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { Client, MemoryStore } from "../../../mod.ts";
-import { EventTooLargeError } from "../../../errors.ts";
+import { Client, MemoryStore } from "@greenroom/matrix";
+import { EventTooLargeError } from "@greenroom/matrix/errors";
 import type { EventID, RoomMessageContent } from "../../../types.ts";
-import { Homeserver } from "../../../src/testing/mod.ts";
-import { formatPieces } from "../../../src/bot/mod.ts";
+import { Homeserver } from "@greenroom/matrix/testing";
+import { formatPieces } from "@greenroom/matrix/bot";
 import { MAX_TEXT_BYTES } from "../../../src/bot/text/format_pieces.ts";
 import { byteLength } from "../../../src/bot/text/mod.ts";
 

@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { Parser } from "htmlparser2";
-import { formatHtml, htmlToText, sanitizeHtml } from "../../../src/bot/mod.ts";
+import { formatHtml, htmlToText, sanitizeHtml } from "@greenroom/matrix/bot";
 import { took } from "./took.ts";
 
 const TAGS =

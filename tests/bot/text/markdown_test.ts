@@ -8,7 +8,7 @@ import {
   mention,
   mentionHtml,
   sanitizeHtml,
-} from "../../../src/bot/mod.ts";
+} from "@greenroom/matrix/bot";
 import fc from "fast-check";
 
 const html = async (markdown: string) =>

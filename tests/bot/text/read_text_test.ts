@@ -1,12 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import {
-  mentionsRoom,
-  mentionsUser,
-  readText,
-  stripReplyFallback,
-  withoutName,
-} from "../../../src/bot/mod.ts";
+import { mentionsRoom, mentionsUser, readText, stripReplyFallback, withoutName } from "@greenroom/matrix/bot";
 import { took } from "./took.ts";
 
 const BOT = "@stage-bot:a.b";

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
-import { ValueError } from "../../../mod.ts";
-import { formatMarkdown, formatPieces, mention, splitMessage } from "../../../src/bot/mod.ts";
+import { ValueError } from "@greenroom/matrix";
+import { formatMarkdown, formatPieces, mention, splitMessage } from "@greenroom/matrix/bot";
 import { MAX_TEXT_BYTES } from "../../../src/bot/text/format_pieces.ts";
 import { byteLength } from "../../../src/bot/text/mod.ts";
 import { took } from "./took.ts";

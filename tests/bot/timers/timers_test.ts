@@ -128,7 +128,7 @@ Deno.test("bot.session() reads and changes from outside what handlers remember",
   await using tester = trying((bot) => {
     made = bot;
     bot.command("count", async (c) => {
-      const mine = await c.session(counter);
+      const mine = await c.getSession(counter);
       await c.reply(`${++mine.count}`);
     });
   });

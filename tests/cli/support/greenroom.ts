@@ -93,6 +93,11 @@ export async function greenroom(args: readonly string[], given: Given = {}): Pro
   return { code, stdout: out ?? "", stderr: err ?? "" };
 }
 
+/** The commands that `greenroom --help` lists. */
+export function commandsIn(help: string): string[] {
+  return [...help.matchAll(/^ {2}([a-z-]+(?: [a-z]+)*)/gm)].map(([, name = ""]) => name.trim());
+}
+
 /** A homeserver, with the account of a bot, and a folder for it. */
 export class Place implements AsyncDisposable {
   readonly homeserver: Homeserver;
@@ -138,9 +143,22 @@ export class Place implements AsyncDisposable {
     });
   }
 
+  /** Logs a bot in by a token. */
+  async loginByToken(token: string, ...more: string[]): Promise<Ended> {
+    return await this.run(["login", "--token-stdin", `--homeserver=${this.url}`, ...more], {
+      input: `${token}\n`,
+    });
+  }
+
   /** Runs `greenroom` in the folder of the bot. */
   async run(args: readonly string[], given: Given = {}): Promise<Ended> {
     return await greenroom(args, { cwd: this.folder, ...given });
+  }
+
+  /** Makes sure that the doctor finds nothing to mend. */
+  async assertSound(given: Given = {}): Promise<void> {
+    const { code, stdout } = await this.run(["doctor", "--json"], given);
+    assertEquals([code, /"(?:warning|error)"/.test(stdout)], [0, false], stdout);
   }
 
   /** What is in a file of the bot; undefined: there is none. */

@@ -23,7 +23,8 @@ Deno.test("A bot that crashes before any request and restarts sends and receives
 Deno.test("A bot that crashes after any request, and after the next similar one, sends and receives everything once", async () => {
   const days = await everyDay({ operation: "request", takesEffect: true, again: true });
   for (const part of REQUESTS) assert(days.some(([fault]) => fault?.includes(part)), part);
-  for (const part of REQUESTS.filter((part) => part !== "join" && part !== "login")) { // once is enough for these
+  // Once is enough for these.
+  for (const part of REQUESTS.filter((part) => part !== "join" && part !== "login")) {
     assert(days.some(([, fault]) => fault?.includes(part)), part);
   }
 });

@@ -2,7 +2,10 @@ import { assert, assertEquals } from "@std/assert";
 import { NO_FAULT } from "../support/crash.ts";
 import { everyDay, playDays } from "../support/scripted_day.ts";
 
-/** What must be among the commits at which a day ends: each is a place where something could be lost, or done twice. */
+/**
+ * What must be among the commits at which a day ends:
+ * each is a place where something could be lost, or done twice.
+ */
 const COMMITS = [
   "lease",
   "account",

@@ -142,7 +142,8 @@ Deno.test("Named handlers get what they had not handled when they change places,
     await here.clock.tick(NOTED);
     if (life < 3) await bot.restart();
   }
-  assertEquals(ran, ["log", "reply", "news", "reply", "reply"]); // what is new gets what had not been handled as a whole
+  // What is new gets what had not been handled as a whole.
+  assertEquals(ran, ["log", "reply", "news", "reply", "reply"]);
   const answers = here.homeserver.room(id).messages.filter(({ sender }) => sender === "@bot:localhost");
   assertEquals(answers.length, 1);
 });

@@ -82,11 +82,13 @@ async function exchange(
     rooms.push(room);
   }
   const { requests } = here.homeserver;
-  await bot.until(() => requests.filter("GET", "/sync").some(({ user }) => user === "@bot:localhost")); // it has published keys
+  // It has published keys.
+  await bot.until(() => requests.filter("GET", "/sync").some(({ user }) => user === "@bot:localhost"));
   await bot.settle();
   const expected: string[][] = [[], []];
   for (const messages of SCRIPT[where]) {
-    await Promise.all(messages.map((room) => alice.sendText(rooms[room] as RoomID, "hello"))); // mostly in one response
+    // Mostly in one response.
+    await Promise.all(messages.map((room) => alice.sendText(rooms[room] as RoomID, "hello")));
     for (const room of messages) {
       expected[room]?.push(`message ${(expected[room]?.length ?? 0) + 1} of the room`);
     }

@@ -27,7 +27,9 @@ class Stage implements AsyncDisposable {
     return this.#heard.splice(0);
   }
 
-  /** More of another room than is kept of all together: IDs are as long as they may be, so that it is quick. */
+  /**
+   * More of another room than is kept of all together: IDs are as long as they may be, so that it is quick.
+   */
   async showMuch(): Promise<void> {
     for (let response = 0; response < 520; response++) {
       const heard = await this.show(

@@ -4,12 +4,12 @@ import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/
 import type { Client } from "@greenroom/matrix";
 import { IdentityChangedError } from "@greenroom/matrix/errors";
 import type { DeviceAlarm } from "@greenroom/matrix/types";
-import { encodeRecoveryKey } from "../../../src/crypto/secrets/recovery_key.ts";
 import { ENCRYPTED } from "../support/encrypted_room.ts";
 import { type ClientStage, clientStage, heard } from "../support/stage.ts";
 import { synced } from "../../encryption/verification/pair.ts";
+import { recoveryKeyOf } from "../../crypto/secrets/recovery_keys.ts";
 
-const KEY = encodeRecoveryKey(new Uint8Array(32).fill(7));
+const KEY = recoveryKeyOf(7);
 const BOB = "@bob:localhost";
 
 /** A bot of Alice with defaults and Bob, both signed, in an encrypted room. */

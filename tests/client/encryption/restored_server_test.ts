@@ -1,6 +1,6 @@
 /**
- * Rooms of which a client is never told that they were encrypted: the homeserver was restored from a backup of
- * its database, and takes that for told.
+ * Rooms of which a client is never told that they were encrypted:
+ * the homeserver was restored from a backup of its database, and takes that for told.
  */
 
 import { assertEquals } from "@std/assert";

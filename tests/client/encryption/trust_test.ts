@@ -2,12 +2,12 @@ import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/
 import type { Client } from "@greenroom/matrix";
 import { EncryptionError } from "@greenroom/matrix/errors";
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
-import { encodeRecoveryKey } from "../../../src/crypto/secrets/recovery_key.ts";
 import { canonicalJson } from "../../../src/crypto/encoding/encoding.ts";
 import { beginIn, ENCRYPTED, twoInARoom } from "../support/encrypted_room.ts";
 import { type ClientStage, clientStage, heard } from "../support/stage.ts";
 import { synced } from "../../encryption/verification/pair.ts";
 import { EVERYBODY } from "../../support/everybody.ts";
+import { recoveryKeyOf } from "../../crypto/secrets/recovery_keys.ts";
 
 Deno.test("A blacklisted device gets no key but a notice, and is in the report", async () => {
   await using stage = clientStage();
@@ -156,7 +156,7 @@ async function otherKeys(stage: ClientStage, { mxid, deviceId }: Client): Promis
 
 Deno.test("The identity and devices of a user who shares no room are those of now, since no sync shows their changes", async () => {
   await using stage = clientStage();
-  const recoveryKey = encodeRecoveryKey(new Uint8Array(32).fill(7));
+  const recoveryKey = recoveryKeyOf(7);
   const alice = await synced(stage, "alice", { encryption: { recoveryKey } });
   const bob = await synced(stage, "bob");
   assert(await bob.crypto?.getIdentity("@alice:localhost"));

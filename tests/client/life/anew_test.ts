@@ -4,11 +4,11 @@ import { SqliteStore } from "@greenroom/matrix/store/sqlite";
 import { Bot } from "@greenroom/matrix/bot";
 import { BotTester } from "@greenroom/matrix/testing";
 import type { RoomID } from "@greenroom/matrix/types";
-import { encodeRecoveryKey } from "../../../src/crypto/secrets/recovery_key.ts";
 import { clientStage, heard } from "../support/stage.ts";
 import { copyOf } from "../support/store_copy.ts";
+import { recoveryKeyOf } from "../../crypto/secrets/recovery_keys.ts";
 
-const [KEY, OTHER_KEY] = [7, 8].map((byte) => encodeRecoveryKey(new Uint8Array(32).fill(byte)));
+const [KEY, OTHER_KEY] = [7, 8].map(recoveryKeyOf);
 
 /** A way to a server that refuses tokens until it was asked for everything without one, so many times. */
 function forgetful(fetch: typeof globalThis.fetch, times = 1): typeof globalThis.fetch {

@@ -1,6 +1,6 @@
 /** A client whose machine has a wrong clock. */
 
-import { SKEW } from "../../../src/api/http/http_options.ts";
+import { SKEW } from "../../../src/api/http/mod.ts";
 import { assert, assertEquals } from "@std/assert";
 import type { Client } from "@greenroom/matrix";
 import { type ClientStage, clientStage } from "../support/stage.ts";

@@ -2,8 +2,7 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { type SyncOnceOptions, ValueError } from "@greenroom/matrix";
 import { StoreInUseError } from "@greenroom/matrix/errors";
 import { assertPending } from "../../actors/kernel/support.ts";
-import { NO_FAULT, TestProcess } from "../support/crash.ts";
-import { counting, scene, stopping, syncs } from "../support/passes.ts";
+import { counting, killedPass, scene, stopping, syncs } from "../support/passes.ts";
 import { type ClientStage, clientStage } from "../support/stage.ts";
 
 /** A pass whose handler stops at a message until it is let go. */
@@ -100,16 +99,7 @@ Deno.test("A pass ends in time, too, when two processes died at what it handles,
   const { alice, roomId, first, instance, answers, store } = await scene(stage, { duration: 1_000 });
   await first.close();
   for (const text of ["a", "b", "c"]) await alice.sendText(roomId, text);
-  for (let count = 0; count < 2; count++) {
-    const process = new TestProcess(NO_FAULT);
-    const fetch = process.fetch(stage.homeserver.fetch);
-    const dying = stage.client("bot", { store: process.store(store), fetch, lease: { duration: 1_000 } });
-    dying.on("m.room.message", () => process.kill());
-    dying.syncOnce().catch(() => {});
-    await stage.until(() => !process.isRunning);
-    dying.close().catch(() => {});
-    await stage.clock.tick(1_000);
-  }
+  for (let count = 0; count < 2; count++) await killedPass(stage, store);
   const last = instance();
   const here = stopping(last, "a");
   const pass = last.syncOnce({ passTimeout: 2_000 });

@@ -2,8 +2,7 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { MemoryStore, type Store, ValueError } from "@greenroom/matrix";
 import type { RoomID } from "@greenroom/matrix/types";
 import { assertPending } from "../../actors/kernel/support.ts";
-import { NO_FAULT, TestProcess } from "../support/crash.ts";
-import { scene, stopping } from "../support/passes.ts";
+import { killedPass, scene, stopping } from "../support/passes.ts";
 import { clientStage, heard } from "../support/stage.ts";
 
 for (const encryption of [false, true]) {
@@ -61,14 +60,7 @@ Deno.test("A pass that handles the very first response once more asks for what c
   const roomId = await alice.createRoom({ preset: "public_chat" });
   await stage.client("bot").joinRoom(roomId);
   await alice.sendText(roomId, "a");
-  const process = new TestProcess(NO_FAULT);
-  const fetch = process.fetch(stage.homeserver.fetch);
-  const dying = stage.client("bot", { store: process.store(store), fetch, lease: { duration: 1_000 } });
-  dying.on("m.room.message", () => process.kill());
-  dying.syncOnce().catch(() => {});
-  await stage.until(() => !process.isRunning);
-  dying.close().catch(() => {});
-  await stage.clock.tick(1_000);
+  await killedPass(stage, store);
   await alice.sendText(roomId, "b");
   const bot = stage.client("bot", { store });
   const texts = heard(bot);

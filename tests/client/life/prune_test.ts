@@ -1,6 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { type Client, MemoryStore } from "@greenroom/matrix";
 import type { RoomID, StateEvent } from "@greenroom/matrix/types";
+import { unpacked } from "../../../src/actors/store/packed_state.ts";
 import { twoInARoom } from "../support/encrypted_room.ts";
 import { type ClientStage, clientStage, heard } from "../support/stage.ts";
 
@@ -9,10 +10,10 @@ const DAY = 86_400_000;
 /** How many pieces of a room's state are stored, in its pack or as records. */
 async function stateOf(store: MemoryStore, roomId: RoomID): Promise<number> {
   const entries = (await Array.fromAsync(store.list([]))).filter(({ key }) => key[3] === roomId);
-  const values = entries.filter(({ key: [, , kind = ""] }) => ["state", "pack"].includes(kind)).flatMap((
-    { value },
-  ) => value);
-  const events = values as StateEvent[]; // as the Store writes them
+  const of = (wanted: string) => entries.filter(({ key: [, , kind] }) => kind === wanted);
+  const packed = of("pack").flatMap(({ value }) => unpacked(value, roomId));
+  // As the Store writes them.
+  const events = [...packed, ...of("state").map(({ value }) => value)] as StateEvent[];
   return new Set(events.map(({ type, state_key }) => JSON.stringify([type, state_key]))).size;
 }
 

@@ -13,7 +13,8 @@ for (const signal of signals) {
     await bot.says("heard", "slow");
     bot.send(signal);
     await bot.says("log", NOTICED);
-    await stage.alice.sendText(stage.room, "late"); // is not taken in any more, so that it can't be what lets "slow" be answered
+    // Is not taken in any more, so that it can't be what lets "slow" be answered.
+    await stage.alice.sendText(stage.room, "late");
     const again = stage.start({ signals: true });
     await again.says("log", "Waiting for a device");
     assertEquals(bot.said.filter(([kind]) => kind === "answered"), []);

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { ValueError } from "@greenroom/matrix";
+import { MemoryStore, ValueError } from "@greenroom/matrix";
 import { ClientEndedError } from "@greenroom/matrix/errors";
 import { clientStage } from "../support/stage.ts";
 
@@ -54,4 +54,31 @@ Deno.test("What can't be queued is a ValueError", async () => {
   }
   await assertRejects(() => queue.sendText(3 as never).stored, ValueError, "must be a string");
   await assertRejects(() => queue.sendMessageEvent(undefined as never, {} as never).stored, ValueError);
+});
+
+/** Reads the second send of a queue when it is allowed to. */
+class SlowReads extends MemoryStore {
+  readonly gate = Promise.withResolvers<void>();
+
+  override async getMany(keys: Parameters<MemoryStore["getMany"]>[0]): ReturnType<MemoryStore["getMany"]> {
+    if (keys.some((key) => /^0+1-/.test(String(key.at(-1))))) await this.gate.promise;
+    return await super.getMany(keys);
+  }
+}
+
+Deno.test("What is added at once is stored in order, so that a crash leaves no gap in it", async () => {
+  await using here = clientStage();
+  const store = new SlowReads();
+  const bot = here.client("bot", { store });
+  const room = await bot.createRoom();
+  here.homeserver.faults.add({ kind: "drop", match: SEND });
+  const stored: string[] = [];
+  const sends = ["1", "2", "3"].map((text) =>
+    bot.queue(room).sendText(text).stored.then(() => stored.push(text))
+  );
+  await here.settle();
+  assertEquals(stored, ["1"]);
+  store.gate.resolve();
+  await Promise.all(sends);
+  assertEquals(stored, ["1", "2", "3"]);
 });

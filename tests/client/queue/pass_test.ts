@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { type Client, MemoryStore } from "@greenroom/matrix";
-import { MatrixError } from "@greenroom/matrix/errors";
+import { ClientEndedError, MatrixError } from "@greenroom/matrix/errors";
 import { PaginationDirection, type RoomID } from "@greenroom/matrix/types";
 import { atEachCrashPoint } from "../support/crash_points.ts";
 import { type FaultPlan, TestProcess } from "../support/crash.ts";
@@ -31,6 +31,15 @@ async function scene(here: ClientStage) {
 async function textsOf(client: Client, roomId: RoomID): Promise<string[]> {
   const { chunk } = await client.getMessages(roomId, PaginationDirection.FORWARD, undefined, { limit: 100 });
   return chunk.flatMap(({ content }) => "body" in content ? [String(content.body)] : []);
+}
+
+/** Has a client's store fail when it is asked what became of sends. */
+function hideOutcomes({ sessions }: Client): void {
+  const { list } = sessions;
+  sessions.list = async function* (definition, place) {
+    if (definition.name === "greenroom.queue.outcomes") throw new Error("no");
+    yield* list(definition, place);
+  };
 }
 
 const sends = (here: ClientStage) => here.homeserver.requests.filter("PUT", "/send/").length;
@@ -73,6 +82,22 @@ Deno.test("What another instance has sent an old one does not send again, and sa
   const said = chunk.filter(({ content }) => "body" in content).map(({ event_id }) => event_id);
   assertEquals(await Promise.all(left.map(({ sent }) => sent)), said);
   assertEquals(await textsOf(alice, roomId), TEXTS);
+});
+
+Deno.test("What another instance has sent an old one does not send again if it can't read which events it is", async () => {
+  await using here = clientStage();
+  const { roomId, first, instance } = await scene(here);
+  const away = here.homeserver.faults.add({ kind: "drop", match: SEND });
+  const left = TEXTS.map((text) => first.queue(roomId).sendText(text));
+  await first.syncOnce();
+  away.remove();
+  await instance().syncOnce();
+  hideOutcomes(first);
+  const before = sends(here);
+  await first.syncOnce();
+  await here.clock.tick(600_000);
+  assertEquals(sends(here), before);
+  for (const { sent } of left) await assertRejects(() => sent, ClientEndedError, "what became of a send");
 });
 
 Deno.test("What another instance has cancelled, or the server has refused there, an old one says, too", async () => {
@@ -206,6 +231,30 @@ Deno.test("What became of the sends of another instance is forgotten when that h
   await leave(second, "a day later");
   await second.close();
   await here.clock.tick(DAY + 1);
-  await instance().syncOnce();
+  const third = instance();
+  await third.syncOnce();
   assertEquals(await outcomes(), 1);
+  await third.close();
+  await here.clock.tick(DAY + 1);
+  await instance().syncOnce(); // which has nothing to send, there or anywhere
+  assertEquals(await outcomes(), 0);
+});
+
+Deno.test("A pass sends once what is left in many rooms, also if old outcomes can't be read", async () => {
+  await using here = clientStage();
+  const store = new MemoryStore();
+  const options = { store, retry: false, lease: { duration: 1_000 } } as const;
+  const first = here.client("bot", options);
+  const rooms: RoomID[] = [];
+  for (let room = 0; room < 7; room++) rooms.push(await first.createRoom());
+  const away = here.homeserver.faults.add({ kind: "drop", match: SEND });
+  await Promise.all(rooms.map((room) => first.queue(room).sendText("left").stored));
+  await first.syncOnce();
+  away.remove();
+  const before = sends(here);
+  const next = here.client("bot", options);
+  hideOutcomes(next);
+  await next.syncOnce();
+  assertEquals(sends(here) - before, rooms.length);
+  for (const room of rooms) assertEquals(await next.queue(room).list(), []);
 });

@@ -67,8 +67,7 @@ Deno.test("A cancellation that the store refuses rejects with that, and its queu
   const away = here.homeserver.faults.add({ kind: "drop", match: SEND });
   const queue = bot.queue(room);
   const [first, second] = [queue.sendText("1"), queue.sendText("2")];
-  await second.stored;
-  await away.hit();
+  await Promise.all([second.stored, away.hit()]);
   keepsAll(bot);
   await assertRejects(() => second.cancel(), ValueError, "kept");
   await assertRejects(() => second.sent, ValueError, "kept");

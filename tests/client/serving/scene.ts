@@ -34,7 +34,12 @@ export interface WakeScene extends AsyncDisposable {
 
 /** Sets the scene: the bot is registered, and in a room with Alice. */
 export async function wakeScene(
-  { encryption = false, store = new MemoryStore() as Store, isWoken = true } = {},
+  { encryption = false, store = new MemoryStore() as Store, isWoken = true, sync }: {
+    readonly encryption?: boolean;
+    readonly store?: Store;
+    readonly isWoken?: boolean;
+    readonly sync?: ClientOptions["sync"];
+  } = {},
 ): Promise<WakeScene> {
   const instances: Client[] = [];
   const answered: WakeScene["answered"] = [];
@@ -54,6 +59,7 @@ export async function wakeScene(
       store,
       encryption: encryption && EVERYBODY,
       wake: { secret: SECRET },
+      sync,
       ...options,
     });
     void bot.fetch;

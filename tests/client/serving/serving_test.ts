@@ -1,6 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import type { SyncPass } from "@greenroom/matrix";
-import type { Session } from "../../../src/api/http/session.ts";
+import type { Session } from "../../../src/api/http/mod.ts";
 import { systemClock } from "../../../src/base/clock.ts";
 import { loggerOf } from "../../../src/base/log.ts";
 import { BoundedBodies, Refusal } from "../../../src/base/bounded_body.ts";

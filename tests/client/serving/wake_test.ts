@@ -5,10 +5,15 @@ import { knock, notification, wakeScene } from "./scene.ts";
 
 const WELL = { status: 200, body: { rejected: [] } };
 
-for (const encryption of [false, true]) {
-  const room = encryption ? "an encrypted room" : "a room in clear";
-  Deno.test(`The homeserver wakes the bot, whose answer is there when the wake is answered, in ${room}`, async () => {
-    await using scene = await wakeScene({ encryption });
+for (
+  const [encryption, sync] of [[false, "classic"], [true, "classic"], [false, "sliding"], [
+    true,
+    "sliding",
+  ]] as const
+) {
+  const where = `in ${encryption ? "an encrypted room" : "a room in clear"}, by ${sync} sync`;
+  Deno.test(`The homeserver wakes the bot, whose answer is there when the wake is answered, ${where}`, async () => {
+    await using scene = await wakeScene({ encryption, sync });
     const { stage, alice, roomId, answered } = scene;
     await alice.sendText(roomId, "hello");
     await stage.until(() => answered.length === 1);
@@ -16,8 +21,8 @@ for (const encryption of [false, true]) {
     assertEquals(await scene.answers(), ["1: hello"]);
   });
 
-  Deno.test(`Three instances are woken in turns, and answer each message once, in order, in ${room}`, async () => {
-    await using scene = await wakeScene({ encryption });
+  Deno.test(`Three instances are woken in turns, and answer each message once, in order, ${where}`, async () => {
+    await using scene = await wakeScene({ encryption, sync });
     const { stage, alice, roomId, answered, instances } = scene;
     instances.push(scene.instance(), scene.instance());
     for (let n = 0; n < 12; n++) {

@@ -287,7 +287,7 @@ for (const sync of ["auto", "classic"] as const) {
       }
       await alice.sendToDevice("com.example.cue", { [BOT]: { "*": { act: 1 } } });
       await pass("sliding", 1);
-      assertEquals(texts.length, 21);
+      assertEquals(texts.length, 2);
       server.has = {};
       await alice.sendText(rooms[22] ?? "!none", "after");
       await alice.sendToDevice("com.example.cue", { [BOT]: { "*": { act: 2 } } });

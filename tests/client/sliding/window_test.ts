@@ -69,7 +69,7 @@ function unknownPosition(): Response {
   return Response.json({ errcode: "M_UNKNOWN_POS", error: "Unknown position" }, { status: 400 });
 }
 
-Deno.test("The newest 20 rooms come first, and then all others, in one pass: each event once", async () => {
+Deno.test("The newest room comes first, and then more and more, in one pass: each event once, the newest first", async () => {
   await using here = clientStage(SLIDING);
   const { rooms } = await roomsOf(here, 130);
   const { fetch, slides } = watched(here);
@@ -79,14 +79,18 @@ Deno.test("The newest 20 rooms come first, and then all others, in one pass: eac
   const { left } = await client.syncOnce();
   assertEquals(left, undefined);
   assertEquals(slides.map(({ last, rooms }) => [last, rooms.length]), [
-    [19, 20],
-    [119, 100],
-    [219, 10],
+    [0, 1],
+    [4, 4],
+    [24, 20],
+    [124, 100],
+    [224, 5],
   ]);
-  assertEquals(
-    order.slice(0, 20).toSorted(),
-    rooms.slice(-20).map((_, index) => `old ${110 + index}`).toSorted(),
-  );
+  for (const count of [1, 5, 25, 125]) {
+    assertEquals(
+      order.slice(0, count).toSorted(),
+      rooms.slice(-count).map((_, index) => `old ${130 - count + index}`).toSorted(),
+    );
+  }
   assertEquals(new Set(order).size, 130);
   assertEquals(order.length, 130);
   assertEquals((await client.stateStore.getJoinedRooms()).toSorted(), rooms.toSorted());
@@ -365,7 +369,8 @@ Deno.test("A handler that is still at work when its process is killed is called 
     await here.until(() => called.includes(`quick ${index}`));
     await here.clock.tick(6_000);
   }
-  for (let second = 0; second < 70; second++) await here.clock.tick(1_000); // what has settled is noted with a response
+  // What has settled is noted with a response.
+  for (let second = 0; second < 70; second++) await here.clock.tick(1_000);
   await first.close();
   const before = called.splice(0);
   assertEquals(before.toSorted(), ["cue 1", "quick 0", "quick 1", "quick 2", "quick 3", "quick 4", "slow"]);
@@ -396,7 +401,7 @@ Deno.test("What a room says while others are shown for the first time is heard o
   const client = bot(here, { fetch, store: new MemoryStore() });
   const texts = heard(client);
   await client.syncOnce();
-  assertEquals(slides.map(({ rooms }) => rooms.includes(busy)), [true, true, true]);
+  assertEquals(slides.map(({ rooms }) => rooms.includes(busy)), [true, true, true, false, false]);
   assertEquals(texts.filter((text) => text.startsWith("line")), said);
 });
 

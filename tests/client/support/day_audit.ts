@@ -10,6 +10,7 @@ import type { RoomID, StateEvent } from "@greenroom/matrix/types";
 import type { Homeserver } from "@greenroom/matrix/testing";
 import type { DayBot, RoomSession } from "./day_bot.ts";
 import type { DaySetup } from "./day_setup.ts";
+import { unpacked } from "../../../src/actors/store/packed_state.ts";
 
 /** A day that is over. */
 export interface Finished {
@@ -37,9 +38,12 @@ export async function audit(finished: Finished): Promise<void> {
   auditRequests(finished, records);
 }
 
-/** After a failed commit, whose outcome is unknown, a process commits nothing but the release of its lease. */
+/**
+ * After a failed commit, whose outcome is unknown, a process commits nothing but the release of its lease.
+ */
 function auditCommitsAfterFault({ bot }: Finished): void {
-  const logical = bot.commitsAfterFault.filter((name) => !/\b(staged|journal|parts?)\b/.test(name)); // the others are internal to the store
+  // The others are internal to the store.
+  const logical = bot.commitsAfterFault.filter((name) => !/\b(staged|journal|parts?)\b/.test(name));
   assertEquals(logical.filter((name) => name !== "lease"), [], bot.faults.join());
 }
 
@@ -74,8 +78,9 @@ function auditTimeline({ homeserver, bot, room, sent }: Finished): void {
 /** The room's state is what the homeserver has. */
 function auditState({ homeserver, bot, room }: Finished, records: Records): void {
   const of = (wanted: string) => records.filter(({ key: [kind, id] }) => kind === wanted && id === room);
-  const packed = of("pack").flatMap(({ value }) => value);
-  const known = [...packed, ...of("state").map(({ value }) => value)] as StateEvent[]; // as the Store writes them
+  const packed = of("pack").flatMap(({ value }) => unpacked(value, room));
+  // As the Store writes them.
+  const known = [...packed, ...of("state").map(({ value }) => value)] as StateEvent[];
   const state = new Map(
     homeserver.room(room).events.flatMap(({ state_key, type, content }) =>
       state_key === undefined ? [] : [[JSON.stringify([type, state_key]), content] as const]

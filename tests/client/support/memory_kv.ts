@@ -14,7 +14,10 @@ interface Entry {
   readonly versionstamp: string;
 }
 
-/** The kinds of records that the store writes for a commit that is too large for one: only these are hit by faults. */
+/**
+ * The kinds of records that the store writes for a commit that is too large for one:
+ * only these are hit by faults.
+ */
 const PIECES: ReadonlySet<unknown> = new Set(["staged", "journal", "part", "parts"]);
 
 /** Entries, and the part of Deno KV that the store uses. */

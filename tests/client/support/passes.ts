@@ -5,6 +5,7 @@
  */
 
 import { type Client, defineSession, MemoryStore, type Store } from "@greenroom/matrix";
+import { NO_FAULT, TestProcess } from "./crash.ts";
 import { ENCRYPTED } from "./encrypted_room.ts";
 import type { ClientStage } from "./stage.ts";
 import { EVERYBODY } from "../../support/everybody.ts";
@@ -59,4 +60,16 @@ export function stopping(bot: Client, text: string): { at: string[]; go: () => v
     await gate.promise;
   }, { name: "stopping" });
   return { at, go: () => gate.resolve() };
+}
+
+/** A pass of an instance whose process is killed in the handler of the next message. */
+export async function killedPass(stage: ClientStage, store: Store): Promise<void> {
+  const process = new TestProcess(NO_FAULT);
+  const fetch = process.fetch(stage.homeserver.fetch);
+  const dying = stage.client("bot", { store: process.store(store), fetch, lease: { duration: 1_000 } });
+  dying.on("m.room.message", () => process.kill());
+  dying.syncOnce().catch(() => {});
+  await stage.until(() => !process.isRunning);
+  dying.close().catch(() => {});
+  await stage.clock.tick(1_000);
 }

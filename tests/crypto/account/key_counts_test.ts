@@ -3,7 +3,7 @@
 import { assert, assertEquals } from "@std/assert";
 import type { RequestFailure } from "../../../src/crypto/requests/requests.ts";
 import type { UserID } from "@greenroom/matrix/types";
-import { TestClock } from "../../../src/testing/mod.ts";
+import { TestClock } from "@greenroom/matrix/testing";
 import { KeyServer } from "../olm/key_server.ts";
 import { Peer } from "../olm/peers.ts";
 
@@ -35,8 +35,8 @@ async function device(
       return uploads;
     },
     claim: (count: number) => void (held -= count),
-    async sync() {
-      await peer.step((tx) => peer.keys.receiveCounts(tx, counts, fallback));
+    async sync(said: Record<string, number> = counts) {
+      await peer.step((tx) => peer.keys.receiveCounts(tx, said, fallback));
       await upload();
     },
   };
@@ -113,4 +113,38 @@ Deno.test("A server that leaves the counts out gets new keys when messages show 
   assertEquals(kept(), 51);
   await hearsOf(49, 150);
   assert(kept() >= 50 && kept() <= 100, `${kept()} are left`);
+});
+
+Deno.test("A stranger who claims all keys is noticed at once, though an old count had one uploaded too many", async () => {
+  for (const restarts of [false, true]) {
+    const here = await device({ counts: { signed_curve25519: 49 }, fallback: ["signed_curve25519"] });
+    await here.sync();
+    assertEquals(here.uploaded, 51);
+    await here.sync({ signed_curve25519: 51 });
+    if (restarts) await here.peer.restart();
+    here.claim(51);
+    await here.sync({});
+    assertEquals([here.uploaded, here.uploads], [101, 4], "it was asked, and has fifty again");
+  }
+});
+
+Deno.test("A server that leaves the counts out of every second sync is asked each time, and gets no more keys", async () => {
+  const here = await device(NOTHING_SAID);
+  await here.sync();
+  assertEquals([here.uploaded, here.uploads], [100, 2]);
+  for (let time = 1; time <= 60; time++) {
+    await here.sync({ signed_curve25519: 100 });
+    await here.sync();
+    assertEquals([here.uploaded, here.uploads], [100, 2 + time]);
+  }
+});
+
+Deno.test("An old count among new ones has no keys uploaded where there are more than fifty", async () => {
+  const here = await device({ counts: { signed_curve25519: 49 }, fallback: ["signed_curve25519"] });
+  await here.sync();
+  for (let time = 0; time < 10; time++) {
+    await here.sync({ signed_curve25519: 51 });
+    await here.sync();
+  }
+  assertEquals(here.uploaded, 51);
 });

@@ -2,14 +2,9 @@
 
 import { assert, assertEquals } from "@std/assert";
 import { sameKeys } from "../../../src/crypto/account/key_upload.ts";
-import { Peer } from "../olm/peers.ts";
+import { counts, fresh } from "./uploads.ts";
 
 const HOUR = 3_600_000;
-
-const fresh = () => Peer.unpublished({ userId: "@alice:example.org", deviceId: "ALICE" });
-
-const counts = (peer: Peer, count: number) =>
-  peer.step((tx) => peer.keys.receiveCounts(tx, { signed_curve25519: count }, ["signed_curve25519"]));
 
 Deno.test("a store is one of which the server had something as soon as it took an upload, or was set back", async () => {
   const [never, uploaded, setBack] = [await fresh(), await fresh(), await fresh()];
@@ -84,7 +79,8 @@ Deno.test("an answer that does not say how many keys the server has makes no mor
 
 Deno.test("a store is one of which the server had something, whatever of it is left in doubt", async () => {
   const [shown, replaced] = [await fresh(), await fresh()];
-  await shown.step((tx) => shown.keys.checkServer(tx, shown.keys.deviceKeys())); // the answer to the upload never came
+  // The answer to the upload never came.
+  await shown.step((tx) => shown.keys.checkServer(tx, shown.keys.deviceKeys()));
   assert(shown.keys.wasPublished);
   await replaced.upload();
   await replaced.clock.tick(HOUR);

@@ -2,18 +2,10 @@
 
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import { accountKey } from "../../../src/crypto/account/own_account.ts";
-import type { KeysUploadRequest } from "@greenroom/matrix/types";
-import { aliceAndBob, ciphertextOf, Peer } from "../olm/peers.ts";
+import { aliceAndBob, ciphertextOf, type Peer } from "../olm/peers.ts";
+import { counts, fallbackIds, fresh, oneTimeKeyIds } from "./uploads.ts";
 
 const HOUR = 3_600_000;
-
-const fresh = () => Peer.unpublished({ userId: "@alice:example.org", deviceId: "ALICE" });
-
-const oneTimeKeyIds = (request: KeysUploadRequest | undefined) => Object.keys(request?.one_time_keys ?? {});
-const fallbackIds = (request: KeysUploadRequest | undefined) => Object.keys(request?.fallback_keys ?? {});
-
-const counts = (peer: Peer, count: number) =>
-  peer.step((tx) => peer.keys.receiveCounts(tx, { signed_curve25519: count }, ["signed_curve25519"]));
 
 Deno.test("a one-time key that the server knows as another is a clash; other failures are tried again", async () => {
   const peer = await fresh();

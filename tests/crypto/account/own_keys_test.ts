@@ -3,22 +3,11 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { accountKey, type AccountRecord } from "../../../src/crypto/account/own_account.ts";
 import { verifySignedJson } from "../../../src/crypto/encoding/encoding.ts";
 import { EncryptionError } from "@greenroom/matrix/errors";
-import type { JsonObject, KeysUploadRequest } from "@greenroom/matrix/types";
+import type { JsonObject } from "@greenroom/matrix/types";
 import { aliceAndBob, Peer } from "../olm/peers.ts";
+import { counts, fallbackIds, fresh, oneTimeKeyIds, USER } from "./uploads.ts";
 
 const HOUR = 3_600_000;
-const USER = { userId: "@alice:example.org", deviceId: "ALICE" } as const;
-
-const fresh = () => Peer.unpublished(USER);
-
-const oneTimeKeyIds = (request: KeysUploadRequest | undefined) => Object.keys(request?.one_time_keys ?? {});
-const fallbackIds = (request: KeysUploadRequest | undefined) => Object.keys(request?.fallback_keys ?? {});
-
-const counts = (peer: Peer, count: unknown, unused: readonly string[] | undefined = ["signed_curve25519"]) =>
-  peer.step((tx) =>
-    peer.keys.receiveCounts(tx, count === undefined ? {} : { signed_curve25519: count as number }, unused)
-  );
-
 Deno.test("the first upload brings identity keys, fifty one-time keys and a fallback key, all signed", async () => {
   const peer = await fresh();
   const request = peer.keys.nextUpload();

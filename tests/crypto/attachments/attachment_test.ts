@@ -20,7 +20,10 @@ function secretsOf(k: string, iv: string, sha256: string): EncryptedFileSecrets 
 const COUNTING = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8";
 const GHOST = "Enter a ghost, who crosses from left to right.";
 
-/** Computed with a plain AES, block by block, each counter block written out; but for the last, which is NIST's. */
+/**
+ * Computed with a plain AES, block by block, each counter block written out;
+ * but for the last, which is NIST's.
+ */
 const VECTORS: readonly [
   name: string,
   secrets: EncryptedFileSecrets,

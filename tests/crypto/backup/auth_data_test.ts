@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { newAuthData, readPublicKey } from "../../../src/types/identifiers.ts";
-import { backupSecret } from "../../../src/crypto/backup/session_data.ts";
+import { backupSecret } from "../../../src/crypto/backup/backup.ts";
 import { readKeySecret } from "../../../src/crypto/secrets/secrets.ts";
 import { verifySignedJson } from "../../../src/crypto/encoding/encoding.ts";
 import { testContext } from "../support/context.ts";

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertFalse } from "@std/assert";
 import fc from "fast-check";
-import { RoomKeysReader } from "../../../src/crypto/backup/backup_restore.ts";
+import { RoomKeysReader } from "../../../src/crypto/backup/backup.ts";
 
 /** What is read of a text, in parts of some length. */
 function read(text: string | Uint8Array, length = 7) {

@@ -2,7 +2,7 @@ import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import type { Vodozemac } from "@greenroom/vodozemac-wasm";
 import { decryptSession, encryptSession, publicBackupKey } from "../../../src/crypto/backup/session_data.ts";
 import { readKeySecret } from "../../../src/crypto/secrets/secrets.ts";
-import type { ExportedSession } from "../../../src/crypto/megolm/room_key.ts";
+import type { ExportedSession } from "../../../src/crypto/megolm/mod.ts";
 import { KeyBackups } from "../../../src/testing/users/mod.ts";
 import type { JsonObject, MegolmSessionRef } from "@greenroom/matrix/types";
 import { testContext } from "../support/context.ts";

@@ -1,9 +1,10 @@
 /** Engines with a backup of room keys, and the server that keeps it. */
 
 import { assert, assertEquals } from "@std/assert";
-import { type BackupRequest, decryptSession } from "../../../src/crypto/backup/session_data.ts";
+import { decryptSession } from "../../../src/crypto/backup/session_data.ts";
+import type { BackupRequest } from "../../../src/crypto/backup/backup.ts";
 import { readKeySecret } from "../../../src/crypto/secrets/secrets.ts";
-import type { ImportedRoomKey } from "../../../src/crypto/megolm/room_key.ts";
+import type { ImportedRoomKey } from "../../../src/crypto/megolm/mod.ts";
 import { type KeyBackup, KeyBackups } from "../../../src/testing/users/mod.ts";
 import type { JsonObject, KeyBackupDefinition, RoomID, UserID } from "@greenroom/matrix/types";
 import { aliceAndBob, type Bot, type BotOptions } from "../engine/bot.ts";
@@ -46,7 +47,8 @@ export class BackupServer {
   shown(of: Address): { version: string; algorithm: string; auth_data: JsonObject } {
     const backup = this.current(of);
     assert(backup);
-    return { version: backup.version, algorithm: backup.algorithm, auth_data: backup.authData as JsonObject }; // as it was made
+    // As it was made.
+    return { version: backup.version, algorithm: backup.algorithm, auth_data: backup.authData as JsonObject };
   }
 
   /** The session IDs in the latest version, in their order. */
@@ -153,7 +155,8 @@ export function newSession(): { sessionId: string; from: (index: number) => Impo
 }
 
 /**
- * Has a bot make its requests about the backup for a while, every 30 seconds, on a server that answers as is given.
+ * Has a bot make its requests about the backup for a while, every 30 seconds,
+ * on a server that answers as is given.
  *
  * @returns How many uploads there were.
  * @throws {AssertionError} If there are `most`, or other requests.

@@ -25,7 +25,7 @@ Deno.test("the devices of a user are there after the server's answer", async () 
     isDehydrated: false,
     trust: "unsigned",
   });
-  assertFalse(stage.lists.isDirty([ALICE]));
+  assertFalse(stage.lists.tracked.isDirty([ALICE]));
 });
 
 Deno.test("a device is found by its identity key, padded or not, and only with its user", async () => {
@@ -82,8 +82,8 @@ Deno.test("devices and who is tracked outlive the process", async () => {
   const stage = new DeviceStage();
   await stage.learn(new FakeUser(ALICE, "PHONE").crossSign());
   await stage.restart();
-  assert(stage.lists.isTracked(ALICE));
-  assertFalse(stage.lists.isDirty([ALICE]));
+  assert(stage.lists.tracked.isFollowed(ALICE));
+  assertFalse(stage.lists.tracked.isDirty([ALICE]));
   assertEquals(await stage.trust(ALICE), { PHONE: "cross-signed" });
 });
 
@@ -106,10 +106,10 @@ Deno.test("an answer that says what is known changes nothing and writes no recor
   const stage = new DeviceStage();
   const alice = new FakeUser(ALICE, "A", "B").crossSign();
   await stage.learn(alice);
-  const { version } = stage.lists;
+  const { version } = stage.lists.changes;
   const changes = await stage.learn(alice);
   assertEquals([changes.changed, changes.added, changes.removed], [[], [], []]);
-  assertEquals(stage.lists.version, version);
+  assertEquals(stage.lists.changes.version, version);
 });
 
 Deno.test("the mutable parts of a device change: algorithms, name, signatures", async () => {

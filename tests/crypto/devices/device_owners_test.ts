@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import type { UserID } from "@greenroom/matrix/types";
-import { DeviceOwners } from "../../../src/crypto/devices/user_record.ts";
-import type { Transaction } from "../../../src/crypto/records/transaction.ts";
+import { DeviceOwners } from "../../../src/crypto/devices/mod.ts";
+import type { Transaction } from "../../../src/crypto/records/mod.ts";
 
 const MALLORY: UserID = "@mallory:evil.example";
 
@@ -23,7 +23,7 @@ Deno.test("DeviceOwners does not grow with the devices that a user changes witho
     get version() {
       return version;
     },
-    changedSince: () => new Set([MALLORY]),
+    since: () => new Set([MALLORY]),
   });
   assertEquals(await owners.ownerOf(tx, "0 0"), MALLORY);
   version++;

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertFalse, assertRejects } from "@std/assert";
-import { DeviceLists } from "../../../src/crypto/devices/device_lists.ts";
+import { DeviceLists } from "../../../src/crypto/devices/mod.ts";
 import type { JsonObject } from "@greenroom/matrix/types";
 import { testContext } from "../support/context.ts";
 import { DeviceStage } from "../support/device_stage.ts";
@@ -43,8 +43,8 @@ Deno.test("users that the answer leaves out have no devices, keep their identity
   assertEquals(changes.removed.map(({ deviceId }) => deviceId), ["A"]);
   assertEquals(await stage.trust(ALICE), {});
   assert(await stage.run((tx) => stage.lists.identityOf(tx, ALICE)));
-  assertFalse(stage.lists.isDirty([ALICE]));
-  assertEquals(stage.lists.nextQuery(stage.clock.now() + 15_000)?.users, [ALICE]);
+  assertFalse(stage.lists.tracked.isDirty([ALICE]));
+  assertEquals(stage.lists.tracked.nextQuery(stage.clock.now() + 15_000)?.users, [ALICE]);
 });
 
 Deno.test("users of servers out of reach keep their devices and stay dirty, but are not waited for", async () => {
@@ -54,9 +54,9 @@ Deno.test("users of servers out of reach keep their devices and stay dirty, but 
   const changes = await stage.ask({ device_keys: {}, failures: { "a.example": {} } });
   assertEquals([changes.changed, changes.removed], [[], []]);
   assertEquals(await stage.trust(ALICE), { A: "unsigned" });
-  assertFalse(stage.lists.isDirty([ALICE]));
-  assertEquals(stage.lists.nextQuery(stage.clock.now() + 14_999), undefined);
-  assertEquals(stage.lists.nextQuery(stage.clock.now() + 15_000)?.users, [ALICE]);
+  assertFalse(stage.lists.tracked.isDirty([ALICE]));
+  assertEquals(stage.lists.tracked.nextQuery(stage.clock.now() + 14_999), undefined);
+  assertEquals(stage.lists.tracked.nextQuery(stage.clock.now() + 15_000)?.users, [ALICE]);
 });
 
 Deno.test("devices of an unreachable server are accepted, but may be out of date", async () => {
@@ -64,7 +64,7 @@ Deno.test("devices of an unreachable server are accepted, but may be out of date
   await stage.mark(ALICE);
   await stage.ask({ ...queryResponse(new FakeUser(ALICE, "A")), failures: { "a.example": {} } });
   assertEquals(await stage.trust(ALICE), { A: "unsigned" });
-  assertEquals(stage.lists.nextQuery(stage.clock.now() + 15_000)?.users, [ALICE]);
+  assertEquals(stage.lists.tracked.nextQuery(stage.clock.now() + 15_000)?.users, [ALICE]);
 });
 
 Deno.test("an answer that is none changes nothing, and is waited for again", async () => {
@@ -75,7 +75,7 @@ Deno.test("an answer that is none changes nothing, and is waited for again", asy
     await stage.clock.tick(120_000);
     assertEquals((await stage.ask(response)).changed, []);
     assertEquals(await stage.trust(ALICE), { A: "unsigned" });
-    assert(stage.lists.isDirty([ALICE]));
+    assert(stage.lists.tracked.isDirty([ALICE]));
   }
 });
 
@@ -92,29 +92,29 @@ Deno.test("a list of devices that is none changes nothing", async () => {
 Deno.test("T24: the answer to a query that was given up changes nothing", async () => {
   const stage = new DeviceStage();
   await stage.mark(ALICE);
-  const query = stage.lists.nextQuery(stage.clock.now());
+  const query = stage.lists.tracked.nextQuery(stage.clock.now());
   assert(query);
-  stage.lists.failQuery(query, stage.clock.now());
+  stage.lists.tracked.failed(query, { now: stage.clock.now() });
   const response = queryResponse(new FakeUser(ALICE, "A"));
   const changes = await stage.run((tx) => stage.lists.receiveQuery(tx, query, response));
   assertEquals(changes.changed, []);
-  assert(stage.lists.isDirty([ALICE]));
+  assert(stage.lists.tracked.isDirty([ALICE]));
 });
 
 Deno.test("a step that comes to nothing leaves the query under way and the version as it was", async () => {
   const stage = new DeviceStage();
   await stage.mark(ALICE);
-  const query = stage.lists.nextQuery(stage.clock.now());
+  const query = stage.lists.tracked.nextQuery(stage.clock.now());
   assert(query);
   const response = queryResponse(new FakeUser(ALICE, "A"));
-  const { version } = stage.lists;
+  const { version } = stage.lists.changes;
   await assertRejects(() =>
     stage.run(async (tx) => {
       await stage.lists.receiveQuery(tx, query, response);
       throw new RangeError("the step fails");
     })
   );
-  assertEquals(stage.lists.version, version);
+  assertEquals(stage.lists.changes.version, version);
   assertEquals(await stage.trust(ALICE), {});
   await stage.run((tx) => stage.lists.receiveQuery(tx, query, response));
   assertEquals(await stage.trust(ALICE), { A: "unsigned" });

@@ -4,8 +4,8 @@
  */
 
 import { assertEquals } from "@std/assert";
-import { recordKey, Transaction } from "../../../src/crypto/records/transaction.ts";
-import { WeighedCache } from "../../../src/base/recent_map.ts";
+import { recordKey, Transaction } from "../../../src/crypto/records/mod.ts";
+import { RecentMap } from "../../../src/base/recent_map.ts";
 import type { UserID } from "@greenroom/matrix/types";
 import { cleanStageOf, stageOf, TrackedStage } from "../support/tracked_stage.ts";
 
@@ -68,7 +68,7 @@ Deno.test("outdate() does not count when a user was queried who has left since",
 
 Deno.test("left() returns the users who were tracked, and writes nothing of others", async () => {
   const stage = await cleanStageOf(ALICE);
-  const tx = new Transaction(stage.vault, new WeighedCache(10));
+  const tx = new Transaction(stage.vault, new RecentMap(10));
   assertEquals(stage.tracked.left(tx, [BOB, ALICE]), [ALICE]);
   assertEquals(tx.changes, 1);
   await tx.commit();
@@ -79,7 +79,7 @@ Deno.test("after an aborted step, a user who is in no query can be queried", asy
   const query = stage.ask();
   await stage.answer(query);
   await stage.run((tx) => stage.tracked.changed(tx, [ALICE]));
-  const tx = new Transaction(stage.vault, new WeighedCache(10));
+  const tx = new Transaction(stage.vault, new RecentMap(10));
   stage.tracked.answered(tx, ALICE, query);
   tx.abort();
   assertEquals(stage.ask().users, [ALICE]);

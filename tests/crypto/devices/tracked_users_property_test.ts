@@ -1,8 +1,8 @@
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { WeighedCache } from "../../../src/base/recent_map.ts";
-import type { DeviceQuery } from "../../../src/crypto/devices/tracked_users.ts";
-import { Transaction } from "../../../src/crypto/records/transaction.ts";
+import { RecentMap } from "../../../src/base/recent_map.ts";
+import type { DeviceQuery } from "../../../src/crypto/devices/mod.ts";
+import { Transaction } from "../../../src/crypto/records/mod.ts";
 import type { UserID } from "@greenroom/matrix/types";
 import { stageOf } from "../support/tracked_stage.ts";
 
@@ -81,7 +81,7 @@ Deno.test("no user is clean whose devices changed after the last answered query 
           await stage.restart();
           open = [];
         } else {
-          const tx = new Transaction(stage.vault, new WeighedCache(10));
+          const tx = new Transaction(stage.vault, new RecentMap(10));
           if (index % 2 === 0) stage.tracked.changed(tx, [action.user]);
           else stage.tracked.left(tx, [action.user]);
           tx.abort();

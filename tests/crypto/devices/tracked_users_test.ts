@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertFalse } from "@std/assert";
-import { WeighedCache } from "../../../src/base/recent_map.ts";
-import { Transaction } from "../../../src/crypto/records/transaction.ts";
+import { RecentMap } from "../../../src/base/recent_map.ts";
+import { Transaction } from "../../../src/crypto/records/mod.ts";
 import type { UserID } from "@greenroom/matrix/types";
 import { cleanStageOf, stageOf, TrackedStage } from "../support/tracked_stage.ts";
 
@@ -78,7 +78,7 @@ Deno.test("an answer does not make a user clean who has left and come back since
 
 Deno.test("all users are marked by one record, and stay marked over a restart", async () => {
   const stage = await cleanStageOf(ALICE, BOB);
-  const tx = new Transaction(stage.vault, new WeighedCache(10));
+  const tx = new Transaction(stage.vault, new RecentMap(10));
   stage.tracked.invalidateAll(tx);
   assertEquals(tx.changes, 1);
   await tx.commit();
@@ -92,7 +92,7 @@ Deno.test("all users are marked by one record, and stay marked over a restart", 
 
 Deno.test("marking a dirty user writes nothing", async () => {
   const stage = await stageOf(ALICE);
-  const tx = new Transaction(stage.vault, new WeighedCache(10));
+  const tx = new Transaction(stage.vault, new RecentMap(10));
   stage.tracked.changed(tx, [ALICE]);
   assertEquals(tx.changes, 0);
   await tx.commit();
@@ -112,7 +112,7 @@ Deno.test("a step that comes to nothing leaves everything as it was", async () =
   const stage = await cleanStageOf(ALICE);
   await stage.run((tx) => stage.tracked.track(tx, [BOB]));
   const query = stage.ask();
-  const tx = new Transaction(stage.vault, new WeighedCache(10));
+  const tx = new Transaction(stage.vault, new RecentMap(10));
   stage.tracked.changed(tx, [ALICE]);
   stage.tracked.track(tx, [BEA]);
   stage.tracked.answered(tx, BOB, query);

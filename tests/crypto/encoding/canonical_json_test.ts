@@ -3,7 +3,10 @@ import fc from "fast-check";
 import { canonicalJson, canonicalJsonWithout } from "../../../src/crypto/encoding/encoding.ts";
 import { ValueError } from "@greenroom/matrix/errors";
 
-/** The examples of the specification's appendix on canonical JSON: as they are given, and as they have to come out. */
+/**
+ * The examples of the specification's appendix on canonical JSON:
+ * as they are given, and as they have to come out.
+ */
 const EXAMPLES: readonly [given: string, canonical: string][] = [
   [`{}`, `{}`],
   [`{ "one": 1, "two": "Two" }`, `{"one":1,"two":"Two"}`],

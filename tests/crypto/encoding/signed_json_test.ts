@@ -11,7 +11,9 @@ const vodozemac = await Vodozemac.create();
  */
 const SEED = "YJDBA9Xnr2sVqXD9Vj7XVUnmFZcZrlw8Md7kMW+3XA0";
 
-/** The specification's test vectors: what is signed by "domain" with the key "ed25519:1", and the signature. */
+/**
+ * The specification's test vectors: what is signed by "domain" with the key "ed25519:1", and the signature.
+ */
 const VECTORS: readonly [object: JsonObject, signature: string][] = [
   [{}, "K8280/U9SSy9IVtjBuVeLr+HpOB4BQFWbg+UZaADMtTdGYI7Geitb76LTrr5QV/7Xg4ahLwYGYZzuHGZKM5ZAQ"],
   [

@@ -1,14 +1,13 @@
 /** An engine without a server: the test answers its requests. */
 
 import { assertEquals } from "@std/assert";
-import { Engine } from "../../../src/crypto/engine/engine.ts";
-import type { CryptoInput, EngineRequest } from "../../../src/crypto/engine/engine_parts.ts";
-import type { RoomStateInput } from "../../../src/crypto/sharing/outbound_record.ts";
+import { type CryptoInput, Engine, type EngineRequest } from "../../../src/crypto/engine/engine.ts";
+import type { RoomStateInput } from "../../../src/crypto/sharing/mod.ts";
 import { type CryptoPolicy, DEFAULT_POLICY } from "../../../src/crypto/context/context.ts";
 import type { Logger } from "@greenroom/matrix";
 import type { JsonObject, StateEvent, UserID } from "@greenroom/matrix/types";
 import { MemoryStore } from "../../../src/store/base/mod.ts";
-import { TestClock } from "../../../src/testing/mod.ts";
+import { TestClock } from "@greenroom/matrix/testing";
 import { FakeUser, queryResponse } from "../support/fake_user.ts";
 import { memoryVault } from "../support/vault.ts";
 import { ENCRYPTION, ROOM, stateEvent } from "./homeserver.ts";

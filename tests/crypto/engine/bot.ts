@@ -1,13 +1,17 @@
 /** A whole engine on a store of its own, and what drives it. */
 
 import { assertEquals } from "@std/assert";
-import { Engine } from "../../../src/crypto/engine/engine.ts";
-import type { CryptoInput, CryptoOutput, EngineRequest } from "../../../src/crypto/engine/engine_parts.ts";
+import {
+  type CryptoInput,
+  type CryptoOutput,
+  Engine,
+  type EngineRequest,
+} from "../../../src/crypto/engine/engine.ts";
 import type { JsonObject, MessageEvent, ShareReport, UserID } from "@greenroom/matrix/types";
 import type { Logger } from "@greenroom/matrix";
-import type { RecoveredEvent } from "../../../src/crypto/megolm/decrypted.ts";
+import type { RecoveredEvent } from "../../../src/crypto/megolm/mod.ts";
 import { type CryptoPolicy, DEFAULT_POLICY } from "../../../src/crypto/context/context.ts";
-import type { Vault } from "../../../src/crypto/records/transaction.ts";
+import type { Vault } from "../../../src/crypto/records/mod.ts";
 import { MemoryStore } from "../../../src/store/base/mod.ts";
 import type { RawSession } from "./raw_device.ts";
 import { memoryVault } from "../support/vault.ts";
@@ -41,6 +45,10 @@ export class Bot {
   failing: { readonly when: "before" | "after"; commits: number } | undefined;
   /** Is called once, when the engine reads next, or writes. */
   onRead: (() => Promise<void>) | undefined;
+  /** Is waited for before each commit. */
+  onCommit: (() => Promise<void>) | undefined;
+  /** Is waited for when deferred changes are to become durable. */
+  onFlush: (() => Promise<void>) | undefined;
   /** Called with the recipients of a session, whenever a room is ready. */
   onShare: (share: ShareReport) => void = () => {};
   readonly #options: BotOptions;
@@ -167,9 +175,10 @@ export class Bot {
 
   /** Encrypts a text, getting the room ready if need be; nothing is published. */
   async encrypt(body: string, txnId = this.nextTxnId()): Promise<{ content: JsonObject; txnId: string }> {
-    const input = { roomId: ROOM, eventType: "m.room.message", content: { msgtype: "m.text", body }, txnId };
+    const content = JSON.stringify({ msgtype: "m.text", body });
+    const input = { roomId: ROOM, eventType: "m.room.message", content, txnId };
     for (let round = 0; round < 5; round++) {
-      const encrypted = await this.engine.encrypt(input);
+      const encrypted = await (await this.engine.encrypt(input)).reply;
       if (encrypted !== undefined) return { content: encrypted.content, txnId };
       await this.ready();
     }
@@ -198,6 +207,7 @@ export class Bot {
     const vault = memoryVault(this.store);
     const commit: Vault["commit"] = async (mutations) => {
       await this.#interrupted();
+      await this.onCommit?.();
       const failing = this.failing !== undefined && this.failing.commits-- <= 0;
       if (failing && this.failing?.when === "before") throw new TypeError("The disk is gone");
       await vault.commit(mutations);
@@ -211,6 +221,7 @@ export class Bot {
       },
       commit,
       defer: commit,
+      flush: async () => await this.onFlush?.(),
     };
   }
 

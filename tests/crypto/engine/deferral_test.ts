@@ -4,11 +4,10 @@
  */
 
 import { assertEquals, assertRejects } from "@std/assert";
-import { Engine } from "../../../src/crypto/engine/engine.ts";
-import type { CryptoInput } from "../../../src/crypto/engine/engine_parts.ts";
+import { type CryptoInput, Engine } from "../../../src/crypto/engine/engine.ts";
 import { DEFAULT_POLICY } from "../../../src/crypto/context/context.ts";
-import type { Vault } from "../../../src/crypto/records/transaction.ts";
-import { TestClock } from "../../../src/testing/mod.ts";
+import type { Vault } from "../../../src/crypto/records/mod.ts";
+import { TestClock } from "@greenroom/matrix/testing";
 import { memoryVault } from "../support/vault.ts";
 import { silent } from "./bot.ts";
 import { ENCRYPTION, ROOM, stateEvent } from "./homeserver.ts";

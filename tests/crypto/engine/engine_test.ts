@@ -3,7 +3,7 @@
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
 import { assertEquals, assertRejects } from "@std/assert";
 import { accountKey, type AccountRecord } from "../../../src/crypto/account/own_account.ts";
-import type { CryptoInput } from "../../../src/crypto/engine/engine_parts.ts";
+import type { CryptoInput } from "../../../src/crypto/engine/engine.ts";
 import { EncryptionError } from "@greenroom/matrix/errors";
 import { memoryVault } from "../support/vault.ts";
 import { aliceAndBob } from "./bot.ts";

@@ -3,10 +3,10 @@
  * can get at it.
  */
 
-import type { BackupRequest } from "../../../src/crypto/backup/session_data.ts";
-import type { EngineRequest } from "../../../src/crypto/engine/engine_parts.ts";
+import type { BackupRequest } from "../../../src/crypto/backup/backup.ts";
+import type { EngineRequest } from "../../../src/crypto/engine/engine.ts";
 import type { RequestFailure } from "../../../src/crypto/requests/requests.ts";
-import { TestClock } from "../../../src/testing/mod.ts";
+import { TestClock } from "@greenroom/matrix/testing";
 import {
   type DeviceKeys,
   type EventID,

@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { LiveObjects } from "../../../src/crypto/records/transaction.ts";
+import { LiveObjects } from "../../../src/crypto/records/mod.ts";
 import { memoryVault, step } from "../support/vault.ts";
 
 /** Objects that say whether they have been let go of. */

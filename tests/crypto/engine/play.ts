@@ -1,7 +1,7 @@
 /** What may happen between two engines, and what must hold whatever does. */
 
 import { assert, assertEquals } from "@std/assert";
-import type { CryptoInput } from "../../../src/crypto/engine/engine_parts.ts";
+import type { CryptoInput } from "../../../src/crypto/engine/engine.ts";
 import type { MessageEvent, ShareReport } from "@greenroom/matrix/types";
 import { aliceAndBob, type Bot } from "./bot.ts";
 import { type EngineServer, ROOM } from "./homeserver.ts";

@@ -2,7 +2,7 @@
 
 import { type OlmSession, Vodozemac } from "@greenroom/vodozemac-wasm";
 import type { OwnDevice } from "../../../src/crypto/context/context.ts";
-import { newDeviceKeys } from "../../../src/crypto/account/key_upload.ts";
+import { newDeviceKeys } from "../../../src/crypto/account/account.ts";
 import { signableJson, withSignature } from "../../../src/crypto/encoding/encoding.ts";
 import {
   type DeviceKeys,

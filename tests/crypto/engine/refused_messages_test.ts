@@ -4,7 +4,7 @@
  */
 
 import { assert, assertEquals, assertFalse } from "@std/assert";
-import type { EngineRequest } from "../../../src/crypto/engine/engine_parts.ts";
+import type { EngineRequest } from "../../../src/crypto/engine/engine.ts";
 import type { TransactionID } from "@greenroom/matrix/types";
 import { aliceAndBob, Bot } from "./bot.ts";
 import { ROOM } from "./homeserver.ts";

@@ -5,10 +5,10 @@
 
 import { assert, assertEquals, assertFalse, fail } from "@std/assert";
 import type { Decryption, JsonObject } from "@greenroom/matrix/types";
-import { outboundKey } from "../../../src/crypto/sharing/outbound_record.ts";
-import { recordKey } from "../../../src/crypto/records/transaction.ts";
+import { outboundKey } from "../../../src/crypto/sharing/mod.ts";
+import { recordKey } from "../../../src/crypto/records/mod.ts";
 import { tellsOfRollback } from "../../../src/crypto/engine/rollback.ts";
-import { TestClock } from "../../../src/testing/mod.ts";
+import { TestClock } from "@greenroom/matrix/testing";
 import { aliceAndBob, Bot } from "./bot.ts";
 import { ROOM } from "./homeserver.ts";
 import { RawSession } from "./raw_device.ts";
@@ -160,7 +160,8 @@ async function keyToSend(bot: Bot): Promise<string> {
 Deno.test("what waited to be sent when the store was found to be set back is not sent, refused or not", async () => {
   for (const status of [0, 413, 403, 500]) {
     const { server, alice } = await aliceAndBob();
-    await Bot.open(server, { userId: "@carol:example.org", deviceId: "CAROL" }); // what is refused may go in halves
+    // What is refused may go in halves.
+    await Bot.open(server, { userId: "@carol:example.org", deviceId: "CAROL" });
     await alice.sync();
     const id = await keyToSend(alice);
     assert(await alice.engine.isDue(id));

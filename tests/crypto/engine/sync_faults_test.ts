@@ -4,7 +4,7 @@
  */
 
 import { assertEquals, assertRejects } from "@std/assert";
-import type { CryptoInput } from "../../../src/crypto/engine/engine_parts.ts";
+import type { CryptoInput } from "../../../src/crypto/engine/engine.ts";
 import {
   MessageAtFault,
   receiveDespiteFaults,

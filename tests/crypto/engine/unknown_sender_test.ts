@@ -6,9 +6,9 @@
 
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
 import { assert, assertEquals } from "@std/assert";
-import { newDeviceKeys } from "../../../src/crypto/account/key_upload.ts";
+import { newDeviceKeys } from "../../../src/crypto/account/account.ts";
 import { signableJson, withSignature } from "../../../src/crypto/encoding/encoding.ts";
-import { LOOKUPS_AN_HOUR } from "../../../src/crypto/records/fair_index.ts";
+import { LOOKUPS_AN_HOUR } from "../../../src/crypto/records/mod.ts";
 import { type JsonObject, SyncStream, type ToDeviceEvent, type UserID } from "@greenroom/matrix/types";
 import { FakeUser } from "../support/fake_user.ts";
 import { Asked, BOB, inRoom, joined } from "./asked.ts";

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import type { RoomID } from "@greenroom/matrix/types";
 import { bundleOf, keysIn, MAX_BUNDLED, withheldIn } from "../../../src/crypto/history/key_bundle.ts";
-import type { ExportedSession } from "../../../src/crypto/megolm/room_key.ts";
+import type { ExportedSession } from "../../../src/crypto/megolm/mod.ts";
 
 const roomId: RoomID = "!room:example.org";
 const KEY = "A".repeat(43);

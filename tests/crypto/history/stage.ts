@@ -2,7 +2,7 @@
 
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
 import type { JsonObject, StateEvent, ToDeviceEvent, UserID } from "@greenroom/matrix/types";
-import type { CryptoInput } from "../../../src/crypto/engine/engine_parts.ts";
+import type { CryptoInput } from "../../../src/crypto/engine/engine.ts";
 import type { CryptoPolicy } from "../../../src/crypto/context/context.ts";
 import { Bot, read } from "../engine/bot.ts";
 import { EngineServer, Refusal, ROOM, stateEvent } from "../engine/homeserver.ts";

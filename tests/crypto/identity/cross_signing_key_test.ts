@@ -2,7 +2,8 @@
 
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
 import { assert, assertEquals } from "@std/assert";
-import { type ExpectedKey, readCrossSigningKey } from "../../../src/crypto/devices/device_keys_check.ts";
+import type { ExpectedKey } from "../../../src/crypto/devices/device_keys_check.ts";
+import { readCrossSigningKey } from "../../../src/crypto/devices/mod.ts";
 import type { JsonObject } from "@greenroom/matrix/types";
 import { FakeUser, signingKey } from "../support/fake_user.ts";
 

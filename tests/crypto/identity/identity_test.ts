@@ -2,7 +2,7 @@
 
 import { assert, assertEquals } from "@std/assert";
 import { type DueSignature, DueSignatures } from "../../../src/crypto/identity/identity.ts";
-import { TestClock } from "../../../src/testing/mod.ts";
+import { TestClock } from "@greenroom/matrix/testing";
 import type { JsonObject, UserID } from "@greenroom/matrix/types";
 import { testContext } from "../support/context.ts";
 import { memoryVault, step } from "../support/vault.ts";

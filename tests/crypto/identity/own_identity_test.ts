@@ -1,6 +1,10 @@
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
-import { readCrossSigningKey } from "../../../src/crypto/devices/device_keys_check.ts";
+import {
+  type DeviceLists,
+  readCrossSigningKey,
+  type StoredIdentity,
+} from "../../../src/crypto/devices/mod.ts";
 import { verifySignedJson } from "../../../src/crypto/encoding/encoding.ts";
 import type { DeviceKeys, JsonObject } from "@greenroom/matrix/types";
 import { sign, signingKey } from "../support/fake_user.ts";
@@ -9,11 +13,9 @@ import { RawDevice } from "../engine/raw_device.ts";
 import { testContext } from "../support/context.ts";
 import { memoryVault, step } from "../support/vault.ts";
 import type { OwnAccount } from "../../../src/crypto/account/account.ts";
-import type { DeviceLists } from "../../../src/crypto/devices/mod.ts";
-import type { StoredIdentity } from "../../../src/crypto/devices/user_identity.ts";
 import { OwnIdentity } from "../../../src/crypto/identity/own_identity.ts";
 import { deviceOf, ME, type OwnScene, ownScene, shownSignature } from "./own_scene.ts";
-import type { IdentitySeeds } from "../../../src/crypto/identity/identity_seeds.ts";
+import type { IdentitySeeds } from "../../../src/crypto/identity/identity.ts";
 
 const vodozemac = await Vodozemac.create();
 

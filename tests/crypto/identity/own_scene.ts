@@ -1,7 +1,7 @@
 /** An engine whose user has an identity, made by another client, and another device. */
 
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
-import type { EngineRequest } from "../../../src/crypto/engine/engine_parts.ts";
+import type { EngineRequest } from "../../../src/crypto/engine/engine.ts";
 import type { CryptoPolicy } from "../../../src/crypto/context/context.ts";
 import type { Logger } from "@greenroom/matrix";
 import type { MessageEvent, UserID } from "@greenroom/matrix/types";
@@ -9,7 +9,7 @@ import { Bot } from "../engine/bot.ts";
 import { EngineServer, ROOM } from "../engine/homeserver.ts";
 import { RawDevice, RawSession } from "../engine/raw_device.ts";
 import { FakeUser, type SigningKey } from "../support/fake_user.ts";
-import type { NewIdentity } from "../../../src/crypto/identity/identity_seeds.ts";
+import type { NewIdentity } from "../../../src/crypto/identity/identity.ts";
 
 /** The own user. */
 export const ME: UserID = "@me:example.org";

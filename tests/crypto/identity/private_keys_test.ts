@@ -4,14 +4,13 @@ import { assert, assertEquals, assertFalse } from "@std/assert";
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
 import { recordingLogger } from "../../actors/kernel/support.ts";
 import type { CryptoPolicy } from "../../../src/crypto/context/context.ts";
-import { OwnIdentity } from "../../../src/crypto/identity/own_identity.ts";
-import type { StoredIdentity } from "../../../src/crypto/devices/user_identity.ts";
-import type { Transaction } from "../../../src/crypto/records/transaction.ts";
+import { OwnIdentity, SEED_NAMES } from "../../../src/crypto/identity/identity.ts";
+import type { StoredIdentity } from "../../../src/crypto/devices/mod.ts";
+import type { Transaction } from "../../../src/crypto/records/mod.ts";
 import { FakeUser } from "../support/fake_user.ts";
 import { memoryVault, step } from "../support/vault.ts";
 import { deviceOf, ME, type OwnScene, ownScene, shownSignature } from "./own_scene.ts";
 import { ALICE, masterOf, signingScene, trustOf } from "./signing_scene.ts";
-import { SEED_NAMES } from "../../../src/crypto/identity/identity_seeds.ts";
 
 /** Has the server asked what it shows of the own identity. */
 async function ask({ bot }: Pick<OwnScene, "bot">): Promise<void> {
@@ -191,7 +190,7 @@ async function heldKeys() {
         sign: (object: object) => object,
       },
       devices: {
-        isBehind: () => false,
+        tracked: { isBehind: () => false },
         changeIdentity: (_tx: unknown, _userId: string, change: (before: typeof shown) => typeof shown) =>
           Promise.resolve(shown = change(shown)),
       },

@@ -4,13 +4,12 @@ import { Vodozemac } from "@greenroom/vodozemac-wasm";
 import { assert, assertEquals, assertFalse, assertStrictEquals } from "@std/assert";
 import type { DeviceAlarm } from "@greenroom/matrix/types";
 import {
-  acceptedIdentity,
   nextIdentity,
   type ShownIdentity,
-  type StoredIdentity,
   userIdentity,
   verifierOf,
 } from "../../../src/crypto/devices/user_identity.ts";
+import { acceptedIdentity, type StoredIdentity } from "../../../src/crypto/devices/mod.ts";
 import { FakeUser, type SigningKey, signingKey } from "../support/fake_user.ts";
 
 const vodozemac = await Vodozemac.create();

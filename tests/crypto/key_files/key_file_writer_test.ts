@@ -1,8 +1,7 @@
 /** Key files as they are written. */
 
 import { assert, assertEquals } from "@std/assert";
-import { openKeyFile } from "../../../src/crypto/key_files/key_files.ts";
-import { writeKeyFile } from "../../../src/crypto/key_files/key_file_keys.ts";
+import { openKeyFile, writeKeyFile } from "../../../src/crypto/key_files/key_files.ts";
 
 const PROTECTION = { passphrase: "pässword", rounds: 1_000 };
 

@@ -2,10 +2,10 @@
 
 import type { Vodozemac } from "@greenroom/vodozemac-wasm";
 import { KeyFiles } from "../../../src/encryption/key_files.ts";
-import type { CryptoHandlers } from "../../../src/actors/crypto/crypto_actor.ts";
-import type { Actor } from "../../../src/actors/kernel/actor.ts";
-import type { RecoveredEvent } from "../../../src/crypto/megolm/decrypted.ts";
-import { writeKeyFile } from "../../../src/crypto/key_files/key_file_keys.ts";
+import type { CryptoHandlers } from "../../../src/actors/crypto/crypto.ts";
+import type { Actor } from "../../../src/actors/kernel/mod.ts";
+import type { RecoveredEvent } from "../../../src/crypto/megolm/mod.ts";
+import { writeKeyFile } from "../../../src/crypto/key_files/key_files.ts";
 import type { JsonObject } from "@greenroom/matrix/types";
 import type { OutgoingRequests } from "../../../src/actors/crypto/outgoing_requests.ts";
 import type { Bot } from "../engine/bot.ts";

@@ -1,4 +1,7 @@
-/** Key files that Element's tests have, with their contents: of matrix-react-sdk, under the Apache License 2.0. */
+/**
+ * Key files that Element's tests have, with their contents:
+ * of matrix-react-sdk, under the Apache License 2.0.
+ */
 
 const LETTERS = "alphanumericallyalphanumericallyalphanumericallyalphanumerically";
 

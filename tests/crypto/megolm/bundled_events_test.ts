@@ -113,7 +113,7 @@ Deno.test("a bundled event whose key is withheld, or begins later, stays as it i
     code: "m.unverified",
   };
   const notice = toDevice(ALICE, "m.room_key.withheld", content);
-  await receiver.step((tx) => receiver.inbound.receiveWithheld(tx, notice));
+  await receiver.step((tx) => receiver.inbound.withheld.receive(tx, notice));
   for (const other of [withheld, late]) {
     const original = sender.say("old");
     const sent = shown(edit(other, original));

@@ -2,7 +2,7 @@
 
 import { assert, assertEquals } from "@std/assert";
 import type { InboundGroupSession } from "@greenroom/vodozemac-wasm";
-import type { ImportedRoomKey } from "../../../src/crypto/megolm/room_key.ts";
+import type { ImportedRoomKey } from "../../../src/crypto/megolm/mod.ts";
 import { inboundKey } from "../../../src/crypto/megolm/inbound_record.ts";
 import { ALICE, newDevice, Receiver, ROOM, Sender, told } from "./support.ts";
 

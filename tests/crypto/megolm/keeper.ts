@@ -1,8 +1,7 @@
 /** A receiver that keeps what it can't read yet. */
 
 import { assert } from "@std/assert";
-import type { RecoveredEvent } from "../../../src/crypto/megolm/decrypted.ts";
-import { UndecryptableEvents } from "../../../src/crypto/megolm/undecryptable_events.ts";
+import { type RecoveredEvent, UndecryptableEvents } from "../../../src/crypto/megolm/mod.ts";
 import type { MessageEvent } from "@greenroom/matrix/types";
 import type { TestContextOptions } from "../support/context.ts";
 import { ALICE, newDevice, Receiver, ROOM, Sender, told } from "./support.ts";
@@ -24,7 +23,7 @@ export class Keeper extends Receiver {
   /** Receives events like those of a sync; returns for each whether it is delivered. */
   sync(...events: MessageEvent[]): Promise<string[]> {
     return this.step(async (tx) => {
-      const decrypted = await this.inbound.decryptAll(tx, events);
+      const decrypted = await this.inbound.decryption.decryptAll(tx, events);
       return events.map((event, index) => {
         const result = decrypted[index];
         assert(result);
@@ -56,7 +55,7 @@ export class Keeper extends Receiver {
   #make(): UndecryptableEvents {
     return new UndecryptableEvents({
       context: this.context,
-      inbound: { decryptAll: (tx, events) => this.inbound.decryptAll(tx, events) },
+      decryption: { decryptAll: (tx, events) => this.inbound.decryption.decryptAll(tx, events) },
       ...this.#bounds,
     });
   }

@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { Vodozemac, VodozemacError } from "@greenroom/vodozemac-wasm";
 import type { MessageEvent } from "@greenroom/matrix/types";
+import { turnsDuring } from "../support/turns.ts";
 import { memoryVault } from "../support/vault.ts";
 import { ALICE, failure, knownSender, newDevice, read, Receiver, ROOM, Sender, told } from "./support.ts";
 import { encryptionOf } from "../../../src/types/events/encryption_info.ts";
@@ -94,6 +95,17 @@ Deno.test("a batch takes few reads, however many sessions, senders and events it
   assertEquals(receiver.devices.readTogether, [users]);
 });
 
+Deno.test("other work goes on while a batch of many sessions is decrypted", async () => {
+  const receiver = new Receiver();
+  const events: MessageEvent[] = [];
+  for (let count = 0; count < 10; count++) {
+    const sender = await knownSender(receiver, ALICE, { deviceId: `DEVICE${count}` });
+    for (let index = 0; index < 50; index++) events.push(sender.say(`${index}`));
+  }
+  const turns = await turnsDuring(() => receiver.decrypt(...events));
+  assert(turns >= 7, `${turns}`); // one for a hundred events: when they are decrypted, and when checked
+});
+
 Deno.test("sessions survive a restart", async () => {
   const receiver = new Receiver();
   const sender = await knownSender(receiver);
@@ -136,7 +148,7 @@ Deno.test("the additions of an aborted step are not there", async () => {
         content: sender.roomKey,
       };
       await receiver.inbound.addRoomKey(tx, key);
-      assertEquals(told((await receiver.inbound.decryptAll(tx, [event]))[0]), "secret");
+      assertEquals(told((await receiver.inbound.decryption.decryptAll(tx, [event]))[0]), "secret");
       throw new TypeError("no");
     })
   );

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { FairIndex } from "../../../src/crypto/records/fair_index.ts";
+import { FairIndex } from "../../../src/crypto/records/mod.ts";
 import { readMegolmPayload } from "../../../src/crypto/megolm/encrypted_event.ts";
 import type { EventID, MessageEvent } from "@greenroom/matrix/types";
 import { memoryVault, step } from "../support/vault.ts";

@@ -22,7 +22,7 @@ function keyAndEvents(receiver: Receiver, sender: Sender, ...events: MessageEven
     const { userId, curve25519: senderKey, ed25519: senderEd25519 } = sender.device;
     const key = { sender: userId, senderKey, senderEd25519, device: sender.device, content: sender.roomKey };
     await receiver.inbound.addRoomKey(tx, key);
-    return (await receiver.inbound.decryptAll(tx, events)).map(told);
+    return (await receiver.inbound.decryption.decryptAll(tx, events)).map(told);
   };
 }
 

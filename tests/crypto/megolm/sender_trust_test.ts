@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertFalse, assertMatch } from "@std/assert";
 import type { DeviceTrust, KeySource, SenderTrust } from "@greenroom/matrix/types";
-import { accepts, ClaimJudge, isPastOnly, senderTrustOf } from "../../../src/crypto/megolm/session_owner.ts";
+import { ClaimJudge } from "../../../src/crypto/megolm/session_owner.ts";
+import { accepts, isPastOnly, senderTrustOf } from "../../../src/crypto/megolm/mod.ts";
 import { encryptionOf } from "../../../src/types/events/encryption_info.ts";
 import {
   ALICE,

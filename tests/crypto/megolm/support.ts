@@ -16,10 +16,9 @@ import {
   type ToDeviceEvent,
   type UserID,
 } from "@greenroom/matrix/types";
-import { InboundSessions } from "../../../src/crypto/megolm/mod.ts";
-import type { AddedKey } from "../../../src/crypto/megolm/room_key.ts";
-import { WeighedCache } from "../../../src/base/recent_map.ts";
-import type { RecordCache, Transaction, Vault } from "../../../src/crypto/records/transaction.ts";
+import { type AddedKey, InboundSessions } from "../../../src/crypto/megolm/mod.ts";
+import { RecentMap } from "../../../src/base/recent_map.ts";
+import type { RecordCache, Transaction, Vault } from "../../../src/crypto/records/mod.ts";
 import type { UnusedLimits } from "../../../src/crypto/megolm/unused_sessions.ts";
 import type { Undecryptable } from "../../../src/crypto/megolm/encrypted_event.ts";
 import { testContext, type TestContextOptions } from "../support/context.ts";
@@ -95,7 +94,7 @@ export class Receiver {
   readonly context: CryptoContext;
   readonly vault: Vault;
   readonly devices = new KnownDevices();
-  cache: RecordCache = new WeighedCache(10_000);
+  cache: RecordCache = new RecentMap(10_000);
   inbound: InboundSessions;
 
   readonly #unused: UnusedLimits | undefined;
@@ -117,7 +116,7 @@ export class Receiver {
   /** Forgets all but what is durable. */
   restart(): void {
     this.inbound.clear();
-    this.cache = new WeighedCache(10_000);
+    this.cache = new RecentMap(10_000);
     this.inbound = this.#make();
   }
 
@@ -142,7 +141,7 @@ export class Receiver {
 
   /** Decrypts events in one step. */
   decrypt(...events: MessageEvent[]): Promise<Decryption[]> {
-    return this.step((tx) => this.inbound.decryptAll(tx, events));
+    return this.step((tx) => this.inbound.decryption.decryptAll(tx, events));
   }
 
   /** Decrypts one event. */

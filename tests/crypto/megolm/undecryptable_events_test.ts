@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { TestClock } from "../../../src/testing/mod.ts";
+import { TestClock } from "@greenroom/matrix/testing";
 import type { Undecryptable } from "../../../src/crypto/megolm/encrypted_event.ts";
 import type { UndecryptableCode } from "@greenroom/matrix/types";
 import { Keeper, stranger, texts } from "./keeper.ts";

@@ -1,13 +1,10 @@
 /** How one-time keys are claimed. */
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import {
-  type DeviceRef,
-  isAnswered,
-  OlmClaims,
-  unreachableServers,
-} from "../../../src/crypto/olm/olm_claims.ts";
+import { type DeviceRef, isAnswered, unreachableServers } from "../../../src/crypto/olm/olm_claims.ts";
+import { OlmClaims } from "../../../src/crypto/olm/olm.ts";
 import type { CryptoDevice, DeviceID, JsonObject } from "@greenroom/matrix/types";
+import { turnsDuring } from "../support/turns.ts";
 import { memoryVault, step } from "../support/vault.ts";
 import { aliceAndBob, garbled } from "./peers.ts";
 import { claims, namesIn } from "./wanted_devices.ts";
@@ -36,6 +33,19 @@ Deno.test("a device that can't be understood stays known as that, whatever else 
   assertEquals(wedged, [false, true, true]);
 });
 
+Deno.test("other work goes on while the answer to a claim of many devices is received", async () => {
+  const { alice } = await aliceAndBob();
+  const devices = Array.from(
+    { length: 250 },
+    (_, n): DeviceRef => ({ userId: "@carol:example.org", deviceId: `${n}` }),
+  );
+  await alice.step((tx) => alice.olm.claims.want(tx, devices));
+  const claim = alice.olm.claims.next(0);
+  assert(claim !== undefined);
+  const turns = await turnsDuring(() => alice.step((tx) => alice.olm.handshakes.receive(tx, claim, {})));
+  assert(turns >= 15, `${turns}`);
+});
+
 Deno.test("devices may have any name", async () => {
   let names = 0;
   const vault = memoryVault();
@@ -53,13 +63,13 @@ Deno.test("a wanted session stays wanted over a restart, until there is one (C3)
   const response = alice.server.claim(claim);
   await assertRejects(() =>
     alice.step(async (tx) => {
-      await alice.olm.receiveClaim(tx, claim, response);
+      await alice.olm.handshakes.receive(tx, claim, response);
       throw new TypeError("no");
     })
   );
   const again = alice.olm.claims.next(0);
   assertEquals(namesIn(again), ["BOB"], "the step came to nothing");
-  await alice.crash((tx) => alice.olm.receiveClaim(tx, claim, response));
+  await alice.crash((tx) => alice.olm.handshakes.receive(tx, claim, response));
   assertEquals(await alice.step((tx) => alice.olm.sessions.withoutSession(tx, [bob.device])), [bob.device]);
   const outcome = await alice.claim();
   assertEquals(outcome, { established: [bob.device], exhausted: [] });
@@ -108,8 +118,8 @@ Deno.test("a device that has no keys for an hour is given up, until it is wanted
 
 Deno.test("the version changes when a device can be reached, or may have lost what it was sent, and with nothing else", async () => {
   const { alice, bob } = await aliceAndBob();
-  let before = alice.olm.sessions.version;
-  const changed = () => before !== (before = alice.olm.sessions.version);
+  let before = alice.olm.sessions.changes.version;
+  const changed = () => before !== (before = alice.olm.sessions.changes.version);
   await alice.meet(bob);
   assert(changed(), "claimed");
   await bob.read(await alice.send(bob));
@@ -183,7 +193,7 @@ Deno.test("a session that came meanwhile makes the claimed one needless", async 
   await bob.meet(alice);
   await alice.read(await bob.send(alice));
   const response = alice.server.claim(claim);
-  const outcome = await alice.step((tx) => alice.olm.receiveClaim(tx, claim, response));
+  const outcome = await alice.step((tx) => alice.olm.handshakes.receive(tx, claim, response));
   assertEquals(outcome.established, [bob.device]);
   assertEquals((await Array.fromAsync(alice.store.list(["crypto", "olm-session"]))).length, 1);
 });
@@ -224,7 +234,7 @@ Deno.test("the time of the last new session is kept before the claim: no storm a
   const claim = alice.olm.claims.next(clock.now());
   assertEquals(namesIn(claim), ["BOB"], "the claim itself is not lost");
   assert(claim !== undefined);
-  await alice.step((tx) => alice.olm.receiveClaim(tx, claim, alice.server.claim(claim)));
+  await alice.step((tx) => alice.olm.handshakes.receive(tx, claim, alice.server.claim(claim)));
   await alice.restart();
   await wedge();
   assertEquals(alice.olm.claims.next(clock.now()), undefined);

@@ -1,7 +1,7 @@
 /** What becomes of claims that failed as a whole. */
 
 import { assert, assertEquals } from "@std/assert";
-import type { OlmClaims } from "../../../src/crypto/olm/olm_claims.ts";
+import type { OlmClaims } from "../../../src/crypto/olm/olm.ts";
 import type { UserID } from "@greenroom/matrix/types";
 import { step } from "../support/vault.ts";
 import { claims, namesIn } from "./wanted_devices.ts";

@@ -5,7 +5,7 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { OlmInbox } from "../../../src/crypto/olm/olm_inbox.ts";
 import type { OlmSessions } from "../../../src/crypto/olm/olm_sessions.ts";
 import type { OwnKeys } from "../../../src/crypto/account/account.ts";
-import { NEW_PEERS_A_DAY } from "../../../src/crypto/records/fair_index.ts";
+import { NEW_PEERS_A_DAY } from "../../../src/crypto/records/mod.ts";
 import { testContext } from "../support/context.ts";
 import { memoryVault, step } from "../support/vault.ts";
 
@@ -65,7 +65,7 @@ Deno.test("a message that was not decrypted is not recorded: it displaces no oth
   for (let times = 0; times < 2; times++) {
     const opened = await step(vault, (tx) => inbox.open(tx, PEER, { type: 1, body: Uint8Array.of(1) }));
     assertEquals(opened.kind, "failed");
-    assertEquals(await step(vault, (tx) => inbox.lastAt(tx, PEER.curve25519)), undefined);
+    assertEquals(await step(vault, (tx) => inbox.seen.lastAt(tx, PEER.curve25519)), undefined);
   }
 });
 

@@ -1,7 +1,7 @@
 /** Pre-key messages that are shown as another device's than the one that has written them. */
 
 import { assertEquals } from "@std/assert";
-import { NEW_PEERS_A_DAY } from "../../../src/crypto/records/fair_index.ts";
+import { NEW_PEERS_A_DAY } from "../../../src/crypto/records/mod.ts";
 import { testContext } from "../support/context.ts";
 import { aliceAndBob } from "./peers.ts";
 

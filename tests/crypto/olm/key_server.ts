@@ -9,8 +9,8 @@ import type {
   OneTimeKeys,
   UserID,
 } from "@greenroom/matrix/types";
-import type { FindableDevices } from "../../../src/crypto/devices/user_record.ts";
-import type { KeyClaim } from "../../../src/crypto/olm/olm_claims.ts";
+import type { FindableDevices } from "../../../src/crypto/devices/mod.ts";
+import type { KeyClaim } from "../../../src/crypto/olm/olm.ts";
 
 /** What a server has of a device. */
 interface Published {
@@ -30,13 +30,10 @@ export class KeyServer implements FindableDevices {
   /** The users who were looked up. */
   readonly lookedUp: UserID[] = [];
 
-  lookUp(_tx: unknown, userId: UserID): void {
-    this.lookedUp.push(userId);
-  }
-
-  isUpToDate(): boolean {
-    return false; // it follows nobody
-  }
+  readonly tracked = {
+    lookUp: (_tx: unknown, userId: UserID): void => void this.lookedUp.push(userId),
+    isUpToDate: () => false, // it follows nobody
+  };
 
   /** Takes an upload. */
   upload(userId: UserID, deviceId: DeviceID, request: KeysUploadRequest): JsonObject {

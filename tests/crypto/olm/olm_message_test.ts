@@ -1,7 +1,7 @@
 /** Which messages to this device are read at all, one change at a time. */
 
 import { assert, assertEquals } from "@std/assert";
-import { credentialsIn } from "../../../src/crypto/devices/device_keys_check.ts";
+import { credentialsIn } from "../../../src/crypto/devices/mod.ts";
 import { readOlmMessage, writeOlmPayload } from "../../../src/crypto/olm/olm_message.ts";
 import type { JsonObject, ToDeviceEvent } from "@greenroom/matrix/types";
 import { testContext } from "../support/context.ts";
@@ -119,7 +119,8 @@ Deno.test("a message may have a hundred levels, and values of any kind in them",
       const deep = JSON.parse(`${"[".repeat(levels)}null,1,"x",true${"]".repeat(levels)}`);
       return { ...payload, content: { deep } };
     });
-  assertEquals((await bob.receive(await nested(98))).kind, "decrypted"); // the message and its content are two
+  // The message and its content are two.
+  assertEquals((await bob.receive(await nested(98))).kind, "decrypted");
   assertEquals((await bob.receive(await nested(99))).kind, "dropped");
 });
 

@@ -1,6 +1,6 @@
 /** Devices with an account and channels, over vaults in memory. */
 
-import type { RecordCache, Vault } from "../../../src/crypto/records/transaction.ts";
+import type { RecordCache, Vault } from "../../../src/crypto/records/mod.ts";
 import type { Vodozemac } from "@greenroom/vodozemac-wasm";
 import { assert, assertRejects } from "@std/assert";
 import type { CryptoContext } from "../../../src/crypto/context/context.ts";
@@ -12,13 +12,12 @@ import type {
   ToDeviceEvent,
   UserID,
 } from "@greenroom/matrix/types";
-import { OlmChannels } from "../../../src/crypto/olm/olm.ts";
-import type { OlmDecryption } from "../../../src/crypto/olm/olm_message.ts";
+import { OlmChannels, type OlmDecryption } from "../../../src/crypto/olm/olm.ts";
 import { Outbox } from "../../../src/crypto/requests/requests.ts";
 import { OwnKeys } from "../../../src/crypto/account/account.ts";
-import { WeighedCache } from "../../../src/base/recent_map.ts";
+import { RecentMap } from "../../../src/base/recent_map.ts";
 import { MemoryStore } from "../../../src/store/base/mod.ts";
-import { TestClock } from "../../../src/testing/mod.ts";
+import { TestClock } from "@greenroom/matrix/testing";
 import { testContext } from "../support/context.ts";
 import { memoryVault, step, type Work } from "../support/vault.ts";
 import { KeyServer, toDevice } from "./key_server.ts";
@@ -43,7 +42,7 @@ export class Peer {
   failing = false;
   /** The keys that were written by the last step. */
   written: string[] = [];
-  cache: RecordCache = new WeighedCache(10_000);
+  cache: RecordCache = new RecentMap(10_000);
   context!: CryptoContext;
   keys!: OwnKeys;
   olm!: OlmChannels;
@@ -95,7 +94,7 @@ export class Peer {
     const vodozemac = this.#vodozemac;
     this.keys?.clear();
     this.olm?.sessions.clear();
-    this.cache = new WeighedCache(10_000);
+    this.cache = new RecentMap(10_000);
     await this.step(async (tx) => {
       const base = testContext({ userId, deviceId, clock, vodozemac });
       this.keys = await OwnKeys.open(tx, {
@@ -139,7 +138,8 @@ export class Peer {
       () =>
         this.step(async (tx) => {
           await work(tx);
-          tx.set({ path: ["crypto", "test-mark"], id: "test-mark" }, 1); // so that there is something to commit
+          // So that there is something to commit.
+          tx.set({ path: ["crypto", "test-mark"], id: "test-mark" }, 1);
         }),
       TypeError,
       "The disk is full",
@@ -172,7 +172,7 @@ export class Peer {
     const claim = this.olm.claims.next(this.clock.now());
     if (claim === undefined) return undefined;
     const response = change(this.server.claim(claim));
-    return await this.step((tx) => this.olm.receiveClaim(tx, claim, response));
+    return await this.step((tx) => this.olm.handshakes.receive(tx, claim, response));
   }
 
   /** Encrypts a message, durably. */

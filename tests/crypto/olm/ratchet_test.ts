@@ -12,7 +12,9 @@ interface Place {
   readonly index: number;
 }
 
-/** Reads the fields of a message: tags, numbers and bytes, up to the ciphertext, behind which comes the MAC. */
+/**
+ * Reads the fields of a message: tags, numbers and bytes, up to the ciphertext, behind which comes the MAC.
+ */
 function fieldsOf(bytes: Uint8Array): Map<number, number | Uint8Array> {
   const fields = new Map<number, number | Uint8Array>();
   let at = 1; // behind the version

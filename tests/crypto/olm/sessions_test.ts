@@ -47,7 +47,11 @@ async function encrypt(error: unknown) {
 Deno.test("a session whose key makes no secret is no longer used; the next one is, and no other is dropped", async () => {
   const { used, broken, sessions } = await encrypt(new VodozemacError("non_contributory_key", "encrypt"));
   assertEquals([used, broken], [1, [true, false, false]]);
-  assertEquals([...sessions.changedSince(0) ?? []], [PEER.userId], "its change is reported for sharing keys");
+  assertEquals(
+    [...sessions.changes.since(0) ?? []],
+    [PEER.userId],
+    "its change is reported for sharing keys",
+  );
 });
 
 Deno.test("other errors during the encryption of a message do not drop the session, and are thrown", async () => {

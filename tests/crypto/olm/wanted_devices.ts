@@ -1,7 +1,6 @@
 /** Claims of one-time keys, without a server. */
 
-import { OlmClaims } from "../../../src/crypto/olm/olm_claims.ts";
-import type { KeyClaim } from "../../../src/crypto/olm/olm_claims.ts";
+import { type KeyClaim, OlmClaims } from "../../../src/crypto/olm/olm.ts";
 import type { UserID } from "@greenroom/matrix/types";
 import { memoryVault, step } from "../support/vault.ts";
 

@@ -4,7 +4,7 @@
  */
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { MISUNDERSTOOD_DEVICES } from "../../../src/crypto/records/fair_index.ts";
+import { MISUNDERSTOOD_DEVICES } from "../../../src/crypto/records/mod.ts";
 import { MemoryStore } from "../../../src/store/base/mod.ts";
 import type { JsonObject } from "@greenroom/matrix/types";
 import { aliceAndBob, garbled, type Peer } from "./peers.ts";

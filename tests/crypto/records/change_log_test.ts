@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { ChangeLog } from "../../../src/crypto/records/transaction.ts";
+import { ChangeLog } from "../../../src/crypto/records/mod.ts";
 
 Deno.test("a log of changes returns what has changed since a version", () => {
   const log = new ChangeLog<string>();

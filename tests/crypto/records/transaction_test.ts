@@ -1,7 +1,7 @@
 /** One step: what it reads, what it asks the vault for, and what is remembered of it. */
 
 import { assertEquals, assertRejects } from "@std/assert";
-import { WeighedCache } from "../../../src/base/recent_map.ts";
+import { RecentMap } from "../../../src/base/recent_map.ts";
 import {
   type RecordCache,
   type RecordKey,
@@ -28,7 +28,7 @@ async function stage(records: Readonly<Record<string, string>> = {}) {
     commit: (mutations) => (calls.push(`commit ${mutations.length}`), vault.commit(mutations)),
     defer: (mutations) => (calls.push(`defer ${mutations.length}`), vault.defer(mutations)),
   };
-  const cache: RecordCache = new WeighedCache(100);
+  const cache: RecordCache = new RecentMap(100);
   return { calls, begin: () => new Transaction(told, cache) };
 }
 
@@ -114,7 +114,7 @@ Deno.test("a step that comes to nothing is taken back in reverse order, and noth
 
 Deno.test("nothing is remembered of a step that could not be written", async () => {
   const vault = memoryVault();
-  const cache: RecordCache = new WeighedCache(10);
+  const cache: RecordCache = new RecentMap(10);
   const full = { ...vault, commit: () => Promise.reject(new TypeError("The disk is full")) };
   const tx = new Transaction(full, cache);
   tx.set(ONE, "never");
@@ -135,4 +135,13 @@ Deno.test("a record that passes is read once in a step, and kept only if it is i
   await tx.commit();
   assertEquals(await begin().getMany([ONE, TWO]), ["new", "new"]);
   assertEquals(calls, ["read one", "read two", "commit 2", "read two"]);
+});
+
+Deno.test("a record that passes is not kept when it is written without being read", async () => {
+  const { calls, begin } = await stage({});
+  const tx = begin();
+  tx.set({ ...ONE, passing: true }, "1");
+  await tx.commit();
+  assertEquals(await begin().get(ONE), "1");
+  assertEquals(calls, ["commit 1", "read one"]);
 });

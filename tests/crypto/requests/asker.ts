@@ -77,7 +77,9 @@ export class Asker extends Receiver {
       sender_key: "x",
     };
     const content = { action: "request", requesting_device_id: deviceId, request_id: "r1", body, ...change };
-    return this.step((tx) => this.requests.receive(tx, toDevice(userId, "m.room_key_request", content)));
+    return this.step((tx) =>
+      this.requests.answers.receive(tx, toDevice(userId, "m.room_key_request", content))
+    );
   }
 
   #make(): KeyRequests {

@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { TestClock } from "../../../src/testing/mod.ts";
+import { TestClock } from "@greenroom/matrix/testing";
 import type { JsonObject } from "@greenroom/matrix/types";
 import { Asker, forwarded } from "./asker.ts";
 import { ALICE, knownSender, ME, MEGOLM, newDevice, read, ROOM, Sender, told } from "../megolm/support.ts";
@@ -262,9 +262,9 @@ Deno.test("a device without an Olm session is answered once there is one, across
   await asker.ask(laptop, sender, { action: "request_cancellation", body: undefined });
   await asker.reopen();
   asker.unreachable.clear();
-  await asker.step((tx) => asker.requests.retryAnswers(tx));
+  await asker.step((tx) => asker.requests.answers.retry(tx));
   assertEquals((await asker.sent()).map(([, device]) => device), ["PHONE"]);
-  await asker.step((tx) => asker.requests.retryAnswers(tx));
+  await asker.step((tx) => asker.requests.answers.retry(tx));
   assertEquals(await asker.sent(), []);
 });
 

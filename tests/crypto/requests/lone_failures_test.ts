@@ -1,7 +1,7 @@
 /** Who is at fault: one thing that fails, or the server. */
 
 import { assertEquals, assertFalse } from "@std/assert";
-import { LoneFailures } from "../../../src/crypto/requests/retries.ts";
+import { LoneFailures } from "../../../src/crypto/requests/requests.ts";
 
 function failures(times: number, lone: LoneFailures, between: () => void): boolean[] {
   return Array.from({ length: times }, () => {

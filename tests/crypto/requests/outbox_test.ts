@@ -1,7 +1,7 @@
 import { assertEquals, assertFalse } from "@std/assert";
 import { Outbox } from "../../../src/crypto/requests/requests.ts";
-import { WeighedCache } from "../../../src/base/recent_map.ts";
-import { type RecordCache, recordKey } from "../../../src/crypto/records/transaction.ts";
+import { RecentMap } from "../../../src/base/recent_map.ts";
+import { type RecordCache, recordKey } from "../../../src/crypto/records/mod.ts";
 import type { RoomID, TransactionID } from "@greenroom/matrix/types";
 import { memoryVault, step } from "../support/vault.ts";
 
@@ -66,7 +66,7 @@ Deno.test("an event that was put in by a step that failed is not in the outbox",
 Deno.test("messages in the outbox displace no other records in memory", async () => {
   const vault = memoryVault();
   const outbox = new Outbox();
-  const cache: RecordCache = new WeighedCache(10);
+  const cache: RecordCache = new RecentMap(10);
   const session = recordKey<string>("session", "one");
   await step(vault, cache, (tx) => tx.set(session, "used by each message"));
   for (let index = 0; index < 20; index++) {

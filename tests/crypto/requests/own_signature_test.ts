@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import type { EngineRequest } from "../../../src/crypto/engine/engine_parts.ts";
+import type { EngineRequest } from "../../../src/crypto/engine/engine.ts";
 import type { JsonObject } from "@greenroom/matrix/types";
 import { ME, type OwnScene, ownScene, shownSignature } from "../identity/own_scene.ts";
 

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
-import { RateLimit } from "../../../src/crypto/requests/retries.ts";
-import { TestClock } from "../../../src/testing/mod.ts";
+import { RateLimit } from "../../../src/crypto/requests/requests.ts";
+import { TestClock } from "@greenroom/matrix/testing";
 
 /** Which of some names may do it, one after the other. */
 const taken = (limit: RateLimit, names: string) =>

@@ -106,6 +106,18 @@ Deno.test("as long as a key is on its way nothing of its session goes", async ()
   assertEquals(await kept(stage), before);
 });
 
+Deno.test("as long as an event is on its way its session stays, and goes with it", async () => {
+  const stage = await Stage.open();
+  await stage.send("one", "txn");
+  await stage.clock.tick(100 * DAY);
+  await tidy(stage);
+  await stage.restart();
+  assertEquals(stage.outbox.pending().map(({ txnId }) => txnId), ["txn"]);
+  await stage.deliver();
+  await tidy(stage);
+  assertEquals(await kept(stage), [0, 0, 0]);
+});
+
 Deno.test("the share records of a thousand devices are removed in bounded steps, and the session is not used in between", async () => {
   const stage = await Stage.open();
   for (let n = 0; n < 1_000; n++) {

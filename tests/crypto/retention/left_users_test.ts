@@ -1,7 +1,7 @@
 /** What is kept of users with whom no encrypted room is shared any more. */
 
 import { assert, assertEquals, assertFalse } from "@std/assert";
-import { duePruning, UNVOUCHED_USER_DAYS } from "../../../src/crypto/records/fair_index.ts";
+import { duePruning, UNVOUCHED_USER_DAYS } from "../../../src/crypto/records/mod.ts";
 import { userKey, type UserRecord } from "../../../src/crypto/devices/user_record.ts";
 import type { UserID } from "@greenroom/matrix/types";
 import { DeviceStage } from "../support/device_stage.ts";
@@ -46,9 +46,9 @@ Deno.test("the removal of a user's devices is in the changes since a version, an
   await stage.clock.tick(30 * DAY);
   const changed: (readonly UserID[])[] = [];
   for (let time = 0; time < 2; time++) {
-    const { version } = stage.lists;
+    const { version } = stage.lists.changes;
     await stage.run((tx) => stage.lists.pruneUser(tx, ALICE));
-    changed.push([...stage.lists.changedSince(version) ?? []]);
+    changed.push([...stage.lists.changes.since(version) ?? []]);
   }
   assertEquals(changed, [[ALICE], []]);
 });

@@ -1,10 +1,15 @@
 /** How what is to be done once a day is cut into steps. */
 
 import { assertEquals } from "@std/assert";
-import { GONE_PEER_DAYS, LEFT_PEER_DAYS, schedulePruning } from "../../../src/crypto/records/fair_index.ts";
+import {
+  GONE_PEER_DAYS,
+  LEFT_PEER_DAYS,
+  recordKey,
+  schedulePruning,
+  type Transaction,
+} from "../../../src/crypto/records/mod.ts";
 import { Pruner, type PrunerOptions } from "../../../src/crypto/engine/engine_parts.ts";
-import { recordKey, type Transaction } from "../../../src/crypto/records/transaction.ts";
-import { TestClock } from "../../../src/testing/mod.ts";
+import { TestClock } from "@greenroom/matrix/testing";
 import type { UserID } from "@greenroom/matrix/types";
 import { testContext } from "../support/context.ts";
 import { memoryVault, step } from "../support/vault.ts";
@@ -37,7 +42,7 @@ class Stage {
     return new Pruner({
       context: testContext({ clock: this.clock }),
       devices: {
-        isTracked: (userId: UserID) => this.tracked.has(userId),
+        tracked: { isFollowed: (userId: UserID) => this.tracked.has(userId) },
         pruneUser: () => Promise.resolve(),
       },
       olm: {

@@ -1,6 +1,6 @@
 /** What is in a store. */
 
-import type { OlmDecryption } from "../../../src/crypto/olm/olm_message.ts";
+import type { OlmDecryption } from "../../../src/crypto/olm/olm.ts";
 import type { MemoryStore, StoreKey } from "@greenroom/matrix";
 
 export const HOUR = 3_600_000;

@@ -1,8 +1,7 @@
 /** The records of devices that began Olm sessions and are in no device list. */
 
 import { assert, assertEquals } from "@std/assert";
-import { UNKNOWN_DEVICES } from "../../../src/crypto/records/fair_index.ts";
-import { recordKey } from "../../../src/crypto/records/transaction.ts";
+import { recordKey, UNKNOWN_DEVICES } from "../../../src/crypto/records/mod.ts";
 import { KeyServer } from "../olm/key_server.ts";
 import { Peer } from "../olm/peers.ts";
 import { DAY, isRead, keysWith, recordsByKind } from "./records.ts";

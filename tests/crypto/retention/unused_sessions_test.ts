@@ -2,7 +2,7 @@
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { type UnusedPlace, UnusedSessions } from "../../../src/crypto/megolm/unused_sessions.ts";
-import type { Vault } from "../../../src/crypto/records/transaction.ts";
+import type { Vault } from "../../../src/crypto/records/mod.ts";
 import type { UserID } from "@greenroom/matrix/types";
 import { ALICE, failure, MALLORY, newDevice, Receiver, ROOM, Sender, told } from "../megolm/support.ts";
 import { memoryVault, step } from "../support/vault.ts";

@@ -2,8 +2,14 @@ import { assert, assertEquals, assertFalse, assertNotEquals, assertRejects, asse
 import { ValueError } from "@greenroom/matrix";
 import { SecretStorageError } from "@greenroom/matrix/errors";
 import { deriveRecoveryKeyFromPassphrase } from "matrix-js-sdk/lib/crypto-api/key-passphrase.js";
-import { describe, hashingOf, readDescription, StorageKey } from "../../../src/crypto/secrets/storage_key.ts";
-import { keyOfPassphrase, newHashing } from "../../../src/crypto/secrets/recovery_key.ts";
+import {
+  describe,
+  hashingOf,
+  keyOfPassphrase,
+  newHashing,
+  readDescription,
+  StorageKey,
+} from "../../../src/crypto/secrets/secrets.ts";
 
 const CONTENT = {
   algorithm: "m.secret_storage.v1.aes-hmac-sha2",

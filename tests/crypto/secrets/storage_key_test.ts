@@ -4,7 +4,7 @@ import { ValueError } from "@greenroom/matrix";
 import { SecretStorageError } from "@greenroom/matrix/errors";
 import theirDecrypt from "matrix-js-sdk/lib/utils/decryptAESSecretStorageItem.js";
 import theirEncrypt from "matrix-js-sdk/lib/utils/encryptAESSecretStorageItem.js";
-import { decodeRecoveryKey } from "../../../src/crypto/secrets/recovery_key.ts";
+import { decodeRecoveryKey } from "../../../src/crypto/secrets/secrets.ts";
 import { readCheck, StorageKey } from "../../../src/crypto/secrets/storage_key.ts";
 import { macOf } from "../support/storage_mac.ts";
 

@@ -1,8 +1,10 @@
 import { assert, assertEquals } from "@std/assert";
 import type { UserID } from "@greenroom/matrix/types";
 import { MemoryStore } from "../../../src/store/base/mod.ts";
+import { turnsDuring } from "../support/turns.ts";
 import { memoryVault } from "../support/vault.ts";
 import { device } from "./fakes.ts";
+import { ROOM } from "./room.ts";
 import { Stage } from "./stage.ts";
 
 /**
@@ -40,11 +42,14 @@ async function readyRoom(members: number) {
 }
 
 for (const members of [10, 1_000]) {
-  Deno.test(`a message to ${members} members reads nothing and writes its ratchet and itself`, async () => {
+  Deno.test(`a message to ${members} members reads nothing and writes one record, and once more when it has arrived`, async () => {
     const { stage, counts } = await readyRoom(members);
     for (let count = 0; count < 20; count++) {
-      assert(await stage.tryToSend("hello", `txn${count}`) !== undefined);
+      const txnId = `txn${count}`;
+      assert(await stage.tryToSend("hello", txnId) !== undefined);
+      await stage.step((tx) => stage.outbound.roomEventSent(tx, ROOM, txnId));
     }
+    // With the next event it would take no record of its own that this one has arrived.
     assertEquals([stage.devices.reads, counts], [0, { read: 0, listed: 0, written: 40 }]);
   });
 }
@@ -83,6 +88,13 @@ Deno.test("a first message to 1,000 devices looks at them a few times, not once 
   await stage.step((tx) => stage.outbound.discard(tx, "!room"));
   await stage.send();
   assertEquals(stage.devices.reads, stage.room.members.size);
+});
+
+Deno.test("other work goes on while a room of 1,000 devices is made ready", async () => {
+  const { stage } = await readyRoom(1_000);
+  await stage.step((tx) => stage.outbound.discard(tx, "!room"));
+  const turns = await turnsDuring(() => stage.send());
+  assert(turns >= 100, `${turns}`); // for the plan, and for the keys
 });
 
 Deno.test("devices that can't be reached cost a look, and nothing is written of them again", async () => {

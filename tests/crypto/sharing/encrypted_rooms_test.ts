@@ -202,18 +202,18 @@ Deno.test("the settings of a room change with its algorithm or its history visib
 Deno.test("the version changes when members come or go, and not with a name", async () => {
   const stage = await Stage.open();
   await stage.describe();
-  const version = stage.rooms.version(ROOM);
+  const version = stage.rooms.members.version(ROOM);
   await receive(stage, [memberEvent(BOB, "join")]);
-  assertEquals(stage.rooms.version(ROOM), version);
+  assertEquals(stage.rooms.members.version(ROOM), version);
   const seen = new Set([version]);
   for (const membership of ["leave", "join", "leave", "invite", "join"]) {
     await receive(stage, [memberEvent(BOB, membership)]);
-    seen.add(stage.rooms.version(ROOM));
+    seen.add(stage.rooms.members.version(ROOM));
   }
   await receive(stage, [stateEvent("m.room.history_visibility", { history_visibility: "joined" })]);
-  seen.add(stage.rooms.version(ROOM));
+  seen.add(stage.rooms.members.version(ROOM));
   await stage.describe();
-  seen.add(stage.rooms.version(ROOM));
+  seen.add(stage.rooms.members.version(ROOM));
   assertEquals(seen.size, 8);
 });
 

@@ -1,8 +1,9 @@
-/** The same with all parts as they are: engines that talk by way of a server that does nothing but pass on. */
+/**
+ * The same with all parts as they are: engines that talk by way of a server that does nothing but pass on.
+ */
 
 import { assert, assertEquals } from "@std/assert";
-import { Engine } from "../../../src/crypto/engine/engine.ts";
-import type { CryptoInput, EngineRequest } from "../../../src/crypto/engine/engine_parts.ts";
+import { type CryptoInput, Engine, type EngineRequest } from "../../../src/crypto/engine/engine.ts";
 import type {
   Decryption,
   DeviceID,
@@ -16,7 +17,7 @@ import type {
 } from "@greenroom/matrix/types";
 import { DEFAULT_POLICY } from "../../../src/crypto/context/context.ts";
 import { MemoryStore } from "../../../src/store/base/mod.ts";
-import { TestClock } from "../../../src/testing/mod.ts";
+import { TestClock } from "@greenroom/matrix/testing";
 import { memoryVault } from "../support/vault.ts";
 import { ALICE, BOB, memberEvent, ROOM } from "./room.ts";
 import { EVERYBODY } from "../../support/everybody.ts";
@@ -174,9 +175,9 @@ class Person {
   }
 
   async send(body: string): Promise<JsonObject> {
-    const input = { roomId: ROOM, eventType: "m.room.message", content: { body } };
-    const encrypted = await this.engine.encrypt(input) ??
-      (await this.ready(), await this.engine.encrypt(input));
+    const input = { roomId: ROOM, eventType: "m.room.message", content: JSON.stringify({ body }) };
+    const encrypted = await (await this.engine.encrypt(input)).reply ??
+      (await this.ready(), await (await this.engine.encrypt(input)).reply);
     assert(encrypted !== undefined);
     return encrypted.content;
   }

@@ -3,7 +3,7 @@
  * without its cryptography.
  */
 
-import { ChangeLog, type Transaction } from "../../../src/crypto/records/transaction.ts";
+import { ChangeLog, type Transaction } from "../../../src/crypto/records/mod.ts";
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
 import type {
   CryptoDevice,
@@ -13,10 +13,9 @@ import type {
   UserID,
   UserIdentity,
 } from "@greenroom/matrix/types";
-import type { ExportedSession } from "../../../src/crypto/megolm/room_key.ts";
-import type { DeviceLists } from "../../../src/crypto/devices/device_lists.ts";
-import type { InboundSessions } from "../../../src/crypto/megolm/mod.ts";
-import type { OlmClaims } from "../../../src/crypto/olm/olm_claims.ts";
+import type { ExportedSession, InboundSessions } from "../../../src/crypto/megolm/mod.ts";
+import type { DeviceLists } from "../../../src/crypto/devices/mod.ts";
+import type { OlmClaims } from "../../../src/crypto/olm/olm.ts";
 import type { OlmSessions } from "../../../src/crypto/olm/olm_sessions.ts";
 
 const { megolm } = await Vodozemac.load();
@@ -29,18 +28,7 @@ export function device(userId: UserID, deviceId: string, facts: Partial<CryptoDe
 }
 
 /** Devices as the engine knows them. Belongs to the server: it outlives the process. */
-export class FakeDevices implements
-  Pick<
-    DeviceLists,
-    | "version"
-    | "changedSince"
-    | "dirtyVersion"
-    | "track"
-    | "devicesOf"
-    | "identityOf"
-    | "isSpared"
-    | "isDirty"
-  > {
+export class FakeDevices implements Pick<DeviceLists, "devicesOf" | "identityOf" | "isSpared"> {
   readonly #devices = new Map<UserID, CryptoDevice[]>();
   readonly dirty = new Set<UserID>();
   /** The master keys of the users with one. */
@@ -49,19 +37,17 @@ export class FakeDevices implements
   readonly verified = new Set<UserID>();
   /** The users whose unsigned devices count as signed. */
   readonly spared = new Set<UserID>();
-  readonly tracked = new Set<UserID>();
+  readonly trackedUsers = new Set<UserID>();
+  readonly tracked = {
+    version: 0,
+    track: (_tx: Transaction, users: Iterable<UserID>): void => {
+      for (const userId of users) this.trackedUsers.add(userId);
+    },
+    isDirty: (users: Iterable<UserID>): boolean => [...users].some((userId) => this.dirty.has(userId)),
+  };
   readonly changes = new ChangeLog<UserID>();
-  dirtyVersion = 0;
   /** Of how many users devices were read. */
   reads = 0;
-
-  get version(): number {
-    return this.changes.version;
-  }
-
-  changedSince(version: number): ReadonlySet<UserID> | undefined {
-    return this.changes.since(version);
-  }
 
   put(...devices: CryptoDevice[]): void {
     for (const added of devices) {
@@ -86,11 +72,7 @@ export class FakeDevices implements
 
   markDirty(userId: UserID): void {
     this.dirty.add(userId);
-    this.dirtyVersion++;
-  }
-
-  track(_tx: Transaction, users: Iterable<UserID>): void {
-    for (const userId of users) this.tracked.add(userId);
+    this.tracked.version++;
   }
 
   devicesOf(
@@ -115,15 +97,10 @@ export class FakeDevices implements
   isSpared(_tx: Transaction, { userId, trust }: Pick<CryptoDevice, "userId" | "trust">): Promise<boolean> {
     return Promise.resolve(trust === "unsigned" && this.spared.has(userId));
   }
-
-  isDirty(users: Iterable<UserID>): boolean {
-    return [...users].some((userId) => this.dirty.has(userId));
-  }
 }
 
 /** Olm without encryption. */
-export class FakeOlm
-  implements Pick<OlmSessions, "version" | "changedSince" | "prefetch" | "wedgingIndex" | "shouldTellNoOlm"> {
+export class FakeOlm implements Pick<OlmSessions, "prefetch" | "wedgingIndex" | "shouldTellNoOlm"> {
   /** The devices with a session, by their identity keys. */
   readonly open = new Set<string>();
   readonly wedgings = new Map<string, number>();
@@ -131,20 +108,12 @@ export class FakeOlm
   readonly wanted = new Set<string>();
   /** Devices that have no keys left. */
   readonly exhausted = new Set<string>();
-  readonly begun = new ChangeLog<UserID>();
-
-  get version(): number {
-    return this.begun.version;
-  }
-
-  changedSince(version: number): ReadonlySet<UserID> | undefined {
-    return this.begun.since(version);
-  }
+  readonly changes = new ChangeLog<UserID>();
 
   begin({ userId, curve25519 }: CryptoDevice): void {
     this.open.add(curve25519);
     this.told.delete(curve25519);
-    this.begun.note(userId);
+    this.changes.note(userId);
   }
 
   wedge(lost: CryptoDevice): void {
@@ -185,7 +154,7 @@ export class FakeOlm
       if (!this.exhausted.has(curve25519)) this.open.add(curve25519);
     }
     this.wanted.clear();
-    this.begun.noteAll();
+    this.changes.noteAll();
   }
 
   wedgingIndex(_tx: Transaction, { curve25519 }: CryptoDevice): Promise<number> {

@@ -1,13 +1,10 @@
 /** The ratchets of own group sessions. */
 
 import { assert, assertEquals, assertFalse } from "@std/assert";
-import {
-  invalidate,
-  outboundCheckpointKey,
-  outboundKey,
-} from "../../../src/crypto/sharing/outbound_record.ts";
-import { Transaction } from "../../../src/crypto/records/transaction.ts";
-import { WeighedCache } from "../../../src/base/recent_map.ts";
+import { invalidate, outboundCheckpointKey } from "../../../src/crypto/sharing/outbound_record.ts";
+import { outboundKey } from "../../../src/crypto/sharing/mod.ts";
+import { Transaction } from "../../../src/crypto/records/mod.ts";
+import { RecentMap } from "../../../src/base/recent_map.ts";
 import { testContext } from "../support/context.ts";
 import { memoryVault } from "../support/vault.ts";
 import { FakeCopies } from "./fakes.ts";
@@ -26,12 +23,12 @@ Deno.test("a record's events are encrypted with its own session, whichever sessi
     rotationPeriodMsgs: 100,
     historyVisibility: "joined",
   } as const;
-  const tx = new Transaction(memoryVault(), new WeighedCache(10));
+  const tx = new Transaction(memoryVault(), new RecentMap(10));
   const first = await groups.create(tx, { roomId: ROOM, settings, previous: undefined });
   const second = await groups.create(tx, { roomId: ROOM, settings, previous: first });
   await tx.commit();
   for (const record of [first, second, first]) {
-    const ciphertext = groups.encrypt(tx, { roomId: ROOM, record }, "hello");
+    const { ciphertext } = groups.encrypt(tx, { key: outboundKey(ROOM), record }, "hello");
     const copy = inbound.added.map(({ sessionKey }) => context.vodozemac.megolm.createInbound(sessionKey))
       .find(({ sessionId }) => sessionId === record.sessionId);
     assertEquals(copy && new TextDecoder().decode(copy.decrypt(ciphertext).plaintext), "hello");

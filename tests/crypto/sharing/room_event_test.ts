@@ -9,7 +9,8 @@ const bob = device(BOB, "BOB1");
 
 /** Encrypts for a room that is ready. */
 function encrypt(stage: Stage, content: JsonObject, eventType = "m.room.message") {
-  return stage.step((tx) => stage.outbound.encrypt(tx, { roomId: ROOM, eventType, content }));
+  const input = { roomId: ROOM, eventType, content: JSON.stringify(content) };
+  return stage.step((tx) => stage.outbound.encrypt(tx, input));
 }
 
 async function readyStage(): Promise<Stage> {
@@ -38,15 +39,12 @@ Deno.test("a relation is copied to where the server can read it, and stays insid
   assertEquals(stage.read(bob, event)?.content, { body: "hi", "m.relates_to": relation });
 });
 
-Deno.test("a request on its way does not change when the caller changes the content", async () => {
+Deno.test("what only looks like a relation, in a text or further inside, is none", async () => {
   const stage = await readyStage();
-  const relation = { rel_type: "m.thread", event_id: "$root" };
-  const content = { body: "hi", "m.relates_to": relation };
-  const input = { roomId: ROOM, eventType: "m.room.message", content, txnId: "txn" };
-  await stage.step((tx) => stage.outbound.encrypt(tx, input));
-  relation.event_id = "$other";
-  const again = await stage.step((tx) => stage.outbound.encrypt(tx, input));
-  assertEquals(again?.content["m.relates_to"], { rel_type: "m.thread", event_id: "$root" });
+  for (const content of [{ body: '"m.relates_to":1' }, { deep: { "m.relates_to": { event_id: "$root" } } }]) {
+    const event: JsonObject = (await encrypt(stage, content))?.content ?? {};
+    assertEquals([Object.hasOwn(event, "m.relates_to"), stage.read(bob, event)?.content], [false, content]);
+  }
 });
 
 Deno.test("content of all characters arrives as it was", async () => {
@@ -113,14 +111,8 @@ Deno.test("an event that is just as long as it may be goes", async () => {
   for (const content of found) assert(await encrypt(stage, content) !== undefined);
 });
 
-Deno.test("content without a JSON form, or already encrypted, is refused without its content in the error", async () => {
+Deno.test("what is encrypted already, or has no type, is refused before an index is used", async () => {
   const stage = await readyStage();
-  const cycle: JsonObject = { body: "secret" };
-  cycle.itself = cycle;
-  for (const content of [cycle, { body: "secret", big: 1n }]) {
-    const error = await assertRejects(() => encrypt(stage, content), EncryptionError);
-    assert(!error.message.includes("secret"));
-  }
   await assertRejects(() => encrypt(stage, {}, "m.room.encrypted"), EncryptionError);
   await assertRejects(() => encrypt(stage, {}, ""), EncryptionError);
   assertEquals(indexOf((await encrypt(stage, {}))?.content ?? {}), 0);

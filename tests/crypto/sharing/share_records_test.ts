@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { type DeviceShare, readShares, writeShares } from "../../../src/crypto/sharing/share_records.ts";
-import { outboundKey } from "../../../src/crypto/sharing/outbound_record.ts";
+import { outboundKey } from "../../../src/crypto/sharing/mod.ts";
 import { device } from "./fakes.ts";
 import { ALICE, ROOM } from "./room.ts";
 import { Stage } from "./stage.ts";

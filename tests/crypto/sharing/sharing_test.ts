@@ -19,7 +19,7 @@ Deno.test("a room goes step by step from nothing to ready", async () => {
     if (needs === "toDevice") await stage.deliver();
   }
   assertEquals(seen, ["room", "keysQuery", "keysClaim", "toDevice", "nothing"]);
-  assertEquals([...stage.devices.tracked].sort(), [ALICE, BOB, ME]);
+  assertEquals([...stage.devices.trackedUsers].sort(), [ALICE, BOB, ME]);
 });
 
 Deno.test("a key goes to every device of every member, invited ones too, and the own other devices, but not to the own", async () => {
@@ -254,9 +254,10 @@ Deno.test("a user who was just invited gets the key before the next sync", async
   await stage.send();
   const carol = device("@carol:example.org", "CAROL1");
   stage.devices.put(carol);
-  await stage.member(carol.userId, "invite"); // what the server has accepted is received as if it had come with a sync
+  // What the server has accepted is received as if it had come with a sync.
+  await stage.member(carol.userId, "invite");
   assert(stage.canRead(carol, await stage.send()));
-  assert(stage.devices.tracked.has(carol.userId));
+  assert(stage.devices.trackedUsers.has(carol.userId));
 });
 
 Deno.test("an invited user's new device gets the key, and the one that was logged out takes the session with it", async () => {
@@ -275,10 +276,10 @@ Deno.test("an invited user's new device gets the key, and the one that was logge
 Deno.test("members of whom the server said that they share no room are looked up again before the next event", async () => {
   const stage = await Stage.open();
   await stage.send();
-  stage.devices.tracked.delete(BOB);
-  stage.devices.dirtyVersion++;
+  stage.devices.trackedUsers.delete(BOB);
+  stage.devices.tracked.version++;
   await stage.send();
-  assert(stage.devices.tracked.has(BOB));
+  assert(stage.devices.trackedUsers.has(BOB));
 });
 
 Deno.test("members who left during the request for the list are not on it", async () => {

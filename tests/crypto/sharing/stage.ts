@@ -3,7 +3,7 @@
  * devices that receive.
  */
 
-import type { RecordCache, Vault } from "../../../src/crypto/records/transaction.ts";
+import type { RecordCache, Vault } from "../../../src/crypto/records/mod.ts";
 import type { InboundGroupSession } from "@greenroom/vodozemac-wasm";
 import { assert, assertEquals } from "@std/assert";
 import type {
@@ -15,14 +15,12 @@ import type {
   UserID,
 } from "@greenroom/matrix/types";
 import type { NewRecipient } from "@greenroom/matrix";
-import type { RoomReadiness } from "../../../src/crypto/sharing/outbound_record.ts";
+import { EncryptedRooms, OutboundSessions, type RoomReadiness } from "../../../src/crypto/sharing/mod.ts";
 import { Outbox, type OutboxEntry } from "../../../src/crypto/requests/requests.ts";
-import { OutboundSessions } from "../../../src/crypto/sharing/mod.ts";
 import type { CryptoPolicy } from "../../../src/crypto/context/context.ts";
-import { WeighedCache } from "../../../src/base/recent_map.ts";
-import { EncryptedRooms } from "../../../src/crypto/sharing/encrypted_rooms.ts";
+import { RecentMap } from "../../../src/base/recent_map.ts";
 import { MemoryStore } from "../../../src/store/base/mod.ts";
-import { TestClock } from "../../../src/testing/mod.ts";
+import { TestClock } from "@greenroom/matrix/testing";
 import { testContext } from "../support/context.ts";
 import { memoryVault, step, type Work } from "../support/vault.ts";
 import { ALICE, BOB, ME, memberEvent, ROOM } from "./room.ts";
@@ -110,7 +108,7 @@ export class Stage {
     let names = 0;
     const run = this.#runs++;
     const named = { ...context, uniqueId: () => `unique-${run}-${++names}` };
-    this.#cache = new WeighedCache(10_000);
+    this.#cache = new RecentMap(10_000);
     this.rooms = new EncryptedRooms(named);
     this.outbox = new Outbox();
     const { rooms, devices, olm, outbox, copies: inbound } = this;
@@ -184,7 +182,7 @@ export class Stage {
   async deliver({ count = Infinity, lost = false }: { count?: number; lost?: boolean } = {}): Promise<void> {
     for (const entry of this.outbox.pending().slice(0, count)) {
       this.#take(entry);
-      if (!lost) await this.step((tx) => this.outbox.remove(tx, entry.id));
+      if (!lost) await this.step((tx) => this.outbound.takeOut(tx, entry));
     }
   }
 
@@ -217,7 +215,7 @@ export class Stage {
 
   /** Encrypts if the room is ready. */
   async tryToSend(body = "hello", txnId?: string): Promise<JsonObject | undefined> {
-    const content = { msgtype: "m.text", body };
+    const content = JSON.stringify({ msgtype: "m.text", body });
     const input = { roomId: ROOM, eventType: "m.room.message", content, txnId };
     return (await this.step((tx) => this.outbound.encrypt(tx, input)))?.content;
   }

@@ -3,8 +3,8 @@
 import { assertEquals } from "@std/assert";
 import type { AcceptPolicy, SendPolicy } from "@greenroom/matrix";
 import type { DeviceTrust } from "@greenroom/matrix/types";
-import { accepts } from "../../../src/crypto/megolm/session_owner.ts";
-import { shareDecision } from "../../../src/crypto/sharing/share_plan.ts";
+import { accepts } from "../../../src/crypto/megolm/mod.ts";
+import { shareDecision } from "../../../src/crypto/sharing/mod.ts";
 import { device } from "./fakes.ts";
 
 const SEND: readonly SendPolicy[] = ["all", "cross-signed", "verified"];

@@ -8,7 +8,7 @@ import {
   DEFAULT_POLICY,
   type OwnDevice,
 } from "../../../src/crypto/context/context.ts";
-import { TestClock } from "../../../src/testing/mod.ts";
+import { TestClock } from "@greenroom/matrix/testing";
 import { EVERYBODY } from "../../support/everybody.ts";
 
 /** What may be chosen; the rest is made up. */

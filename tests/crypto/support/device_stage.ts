@@ -1,10 +1,9 @@
 /** Device lists on a vault of their own. */
 
-import { DeviceLists } from "../../../src/crypto/devices/device_lists.ts";
-import { acceptedIdentity, provenIdentity } from "../../../src/crypto/devices/user_identity.ts";
+import { acceptedIdentity, DeviceLists, provenIdentity } from "../../../src/crypto/devices/mod.ts";
 import type { DeviceListChanges } from "../../../src/crypto/devices/user_answer.ts";
-import type { Transaction, Vault } from "../../../src/crypto/records/transaction.ts";
-import { TestClock } from "../../../src/testing/mod.ts";
+import type { Transaction, Vault } from "../../../src/crypto/records/mod.ts";
+import { TestClock } from "@greenroom/matrix/testing";
 import type { JsonObject, LocalTrust, UserID } from "@greenroom/matrix/types";
 import { testContext, type TestContextOptions } from "./context.ts";
 import { type FakeUser, queryResponse } from "./fake_user.ts";
@@ -36,14 +35,14 @@ export class DeviceStage {
   /** Tracks users, or marks tracked ones. */
   async mark(...users: UserID[]): Promise<void> {
     await this.run(async (tx) => {
-      await this.lists.changed(tx, users);
-      await this.lists.track(tx, users);
+      await this.lists.tracked.changed(tx, users);
+      await this.lists.tracked.track(tx, users);
     });
   }
 
   /** Asks the server, who answers as given. */
   async ask(response: JsonObject): Promise<DeviceListChanges> {
-    const query = this.lists.nextQuery(this.clock.now());
+    const query = this.lists.tracked.nextQuery(this.clock.now());
     if (query === undefined) throw new RangeError("There is no query to make");
     return await this.run((tx) => this.lists.receiveQuery(tx, query, response));
   }

@@ -3,7 +3,7 @@
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
 import { signableJson, withSignature } from "../../../src/crypto/encoding/encoding.ts";
 import type { JsonObject, UserID } from "@greenroom/matrix/types";
-import type { IdentitySeeds } from "../../../src/crypto/identity/identity_seeds.ts";
+import type { IdentitySeeds } from "../../../src/crypto/identity/identity.ts";
 
 const vodozemac = await Vodozemac.create();
 

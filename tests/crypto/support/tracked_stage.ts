@@ -1,8 +1,9 @@
 /** Tracked users on a vault of their own. */
 
 import { assertEquals } from "@std/assert";
-import { type DeviceQuery, TrackedUsers } from "../../../src/crypto/devices/tracked_users.ts";
-import type { Transaction } from "../../../src/crypto/records/transaction.ts";
+import { TrackedUsers } from "../../../src/crypto/devices/tracked_users.ts";
+import type { DeviceQuery } from "../../../src/crypto/devices/mod.ts";
+import type { Transaction } from "../../../src/crypto/records/mod.ts";
 import type { UserID } from "@greenroom/matrix/types";
 import { memoryVault, step } from "./vault.ts";
 

@@ -1,7 +1,7 @@
 /** A vault in memory, and steps on it. */
 
-import { WeighedCache } from "../../../src/base/recent_map.ts";
-import { type RecordCache, Transaction, type Vault } from "../../../src/crypto/records/transaction.ts";
+import { RecentMap } from "../../../src/base/recent_map.ts";
+import { type RecordCache, Transaction, type Vault } from "../../../src/crypto/records/mod.ts";
 import type { Store, StoreMutation } from "@greenroom/matrix";
 import { MemoryStore } from "../../../src/store/base/mod.ts";
 
@@ -31,7 +31,9 @@ export function withShortKeys(store: Store): void {
 /** What happens in a step. */
 export type Work<Result> = (tx: Transaction) => Promise<Result> | Result;
 
-/** Runs a step and commits it, or aborts it if it throws: `step(vault, work)`, or `step(vault, cache, work)`. */
+/**
+ * Runs a step and commits it, or aborts it if it throws: `step(vault, work)`, or `step(vault, cache, work)`.
+ */
 export function step<Result>(vault: Vault, work: Work<Result>): Promise<Result>;
 export function step<Result>(
   vault: Vault,
@@ -43,7 +45,7 @@ export async function step<Result>(
   cacheOrWork: RecordCache | Work<Result> | undefined,
   maybeWork?: Work<Result>,
 ): Promise<Result> {
-  const cache: RecordCache = cacheOrWork instanceof WeighedCache ? cacheOrWork : new WeighedCache(1_000);
+  const cache: RecordCache = cacheOrWork instanceof RecentMap ? cacheOrWork : new RecentMap(1_000);
   const work = typeof cacheOrWork === "function" ? cacheOrWork : maybeWork;
   const tx = new Transaction(vault, cache);
   try {

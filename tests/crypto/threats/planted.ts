@@ -151,7 +151,10 @@ export class Planted {
   }
 }
 
-/** Everything that can be seen of something: printed, as text, as JSON, with all that led to it and hangs on it. */
+/**
+ * Everything that can be seen of something: printed, as text, as JSON,
+ * with all that led to it and hangs on it.
+ */
 export function seen(value: unknown): string {
   const texts = [
     Deno.inspect(value, {

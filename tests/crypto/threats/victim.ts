@@ -130,7 +130,9 @@ export async function victim(store: Store): Promise<Victim> {
   };
 }
 
-/** JSON that is nested deeply, which `JSON.stringify()` can't write at any depth: a place for it is marked. */
+/**
+ * JSON that is nested deeply, which `JSON.stringify()` can't write at any depth: a place for it is marked.
+ */
 export class Nested {
   readonly levels: number;
 

@@ -7,13 +7,12 @@
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
 import type { OwnDevice } from "../../../src/crypto/context/context.ts";
 import type { JsonObject, RoomID, UserID, VerificationPhase, VerificationWay } from "@greenroom/matrix/types";
+import { methodsOf, type VerificationStep } from "../../../src/crypto/verification/protocol.ts";
 import {
   type FrozenKeys,
-  methodsOf,
+  VerificationFlow,
   type VerificationState,
-  type VerificationStep,
-} from "../../../src/crypto/verification/protocol.ts";
-import { VerificationFlow } from "../../../src/crypto/verification/verification_flow.ts";
+} from "../../../src/crypto/verification/verification.ts";
 import { signingKey } from "../support/fake_user.ts";
 
 const vodozemac = await Vodozemac.create();

@@ -5,14 +5,9 @@
  */
 
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
-import type { EngineRequest } from "../../../src/crypto/engine/engine_parts.ts";
-import type { VerificationAct, VerificationReply } from "../../../src/crypto/engine/verification_steps.ts";
-import {
-  SAS,
-  type VerificationState,
-  type VerificationStep,
-} from "../../../src/crypto/verification/protocol.ts";
-import { VerificationFlow } from "../../../src/crypto/verification/verification_flow.ts";
+import type { EngineRequest, VerificationAct, VerificationReply } from "../../../src/crypto/engine/engine.ts";
+import { SAS, type VerificationStep } from "../../../src/crypto/verification/protocol.ts";
+import { VerificationFlow, type VerificationState } from "../../../src/crypto/verification/verification.ts";
 import type { VerificationEvent } from "../../../src/types/content/encryption_content.ts";
 import type { DeviceID, JsonObject, UserID } from "@greenroom/matrix/types";
 import type { Bot } from "../engine/bot.ts";

@@ -7,7 +7,6 @@ import {
   checkedContent,
   commonWays,
   flowOf,
-  type FrozenKeys,
   methodsOf,
   QR_SCAN,
   QR_SHOW,
@@ -16,10 +15,10 @@ import {
   stepOf,
   VerificationFault,
 } from "../../../src/crypto/verification/protocol.ts";
+import { type FrozenKeys, VerificationFlow } from "../../../src/crypto/verification/verification.ts";
 import { isVerification } from "../../../src/types/content/encryption_content.ts";
 import { QrReciprocation } from "../../../src/crypto/verification/qr_reciprocation.ts";
 import { sasOffer } from "../../../src/crypto/verification/sas_exchange.ts";
-import { VerificationFlow } from "../../../src/crypto/verification/verification_flow.ts";
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
 import type { JsonObject, RoomID, UserID } from "@greenroom/matrix/types";
 import { Duel } from "./duel.ts";
@@ -143,7 +142,7 @@ Deno.test("Only the devices that did not ask at the same time are told that anot
 Deno.test("A verification that began with a start ends without a word, and is answered once", () => {
   const flow = asked("flow", "BOB", { ...sasOffer(), from_device: "BOB", transaction_id: "flow" });
   flow.accept(["sas"]);
-  assertThrows(() => flow.startSas(vodozemac, KEYS), Error, "Cannot compare emoji");
+  flow.startSas(vodozemac, KEYS); // the other side has begun
   flow.answerStart(vodozemac, KEYS);
   flow.answerStart(vodozemac, KEYS);
   assertEquals(flow.takeOutgoing().map(({ type }) => type), ["m.key.verification.accept"]);

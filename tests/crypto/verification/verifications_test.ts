@@ -115,6 +115,7 @@ Deno.test("A start without a request is a request, and is answered when it is ac
   await scene.receive({ type: "m.key.verification.start", content: offer });
   assertEquals([waiting(scene), scene.sent], [1, []]);
   const [id = ""] = [...scene.states.keys()];
+  await assertRejects(() => scene.act(id, { act: "startSas" }), ValueError, "the verification is requested");
   const { states } = await scene.act(id, { act: "accept", ways: ["sas"] });
   assertEquals(states.map(({ needs }) => needs), ["start"]);
   await scene.act(id, { act: "answerStart" });

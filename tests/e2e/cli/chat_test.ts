@@ -1,19 +1,15 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { MemoryStore } from "@greenroom/matrix";
+import { Client, MemoryStore } from "@greenroom/matrix";
 import { Bot } from "@greenroom/matrix/bot";
 import type { RoomID } from "@greenroom/matrix/types";
-import { ENTRY, Place, plainEnv } from "../../cli/support/greenroom.ts";
-import { missing } from "../support/synapse.ts";
-import { TerminalProcess } from "./support/terminal.ts";
+import { Place } from "../../cli/support/greenroom.ts";
+import { atTerminal, terminalTest } from "./support/desk.ts";
+import type { TerminalProcess } from "./support/terminal.ts";
 
 const CTRL_C = "\x03";
 
 function chat(place: Place, ...args: readonly string[]): TerminalProcess {
-  const program = [Deno.execPath(), "run", "-A", "--no-check", "--quiet", ENTRY, "chat", ...args];
-  return new TerminalProcess(program, {
-    cwd: place.folder,
-    env: { ...plainEnv(), NO_COLOR: "1", TERM: "xterm" },
-  });
+  return atTerminal(["chat", ...args], { cwd: place.folder });
 }
 
 /** An encrypted bot of somebody, whom the person at the terminal talks with. */
@@ -27,12 +23,9 @@ function echo(place: Place): Bot {
   return bot;
 }
 
-Deno.test({
-  name: "chat makes an encrypted chat with a user, sends what is typed, and prints the answers",
-  ignore: missing,
-  async fn() {
-    await using place = await Place.make();
-    await place.makeLoggedInBot();
+terminalTest(
+  "chat makes an encrypted chat with a user, sends what is typed, and prints the answers",
+  async (place) => {
     await using bot = echo(place);
     const running = bot.start();
     await using first = chat(place, "@echo:localhost");
@@ -54,14 +47,11 @@ Deno.test({
     await bot.stop();
     await running;
   },
-});
+);
 
-Deno.test({
-  name: "chat waits for a user who has not joined, and Ctrl-C leaves the store to the next command",
-  ignore: missing,
-  async fn() {
-    await using place = await Place.make();
-    await place.makeLoggedInBot();
+terminalTest(
+  "chat waits for a user who has not joined, and Ctrl-C leaves the store to the next command",
+  async (place) => {
     place.homeserver.createUser("late");
     await using terminal = chat(place, "@late:localhost");
     await terminal.expect("Waiting until @late:localhost joins");
@@ -73,6 +63,21 @@ Deno.test({
     const sent = await place.run(["send", roomId, "Hello"]);
     assertEquals(sent.code, 0, sent.stderr);
   },
+);
+
+terminalTest("listen prints what it hears until Ctrl-C, which ends with 130", async (place) => {
+  const { accessToken } = place.homeserver.createUser("alice");
+  await using alice = new Client({ baseUrl: place.url, accessToken, log: false });
+  const room = await alice.createRoom({ invitees: [place.bot.userId] });
+  assertEquals((await place.run(["join", room])).code, 0);
+  await using terminal = atTerminal(["listen"], { cwd: place.folder });
+  await terminal.expect("Listening");
+  const heard = terminal.expect("Can you hear me?");
+  let isHeard = false;
+  void heard.then(() => isHeard = true);
+  while (!isHeard) await alice.sendText(room, "Can you hear me?"); // until it has begun to sync
+  await terminal.type(CTRL_C);
+  assertEquals(await terminal.ended(), 130, terminal.shown);
 });
 
 Deno.test("chat reads a pipe, and ends with it", async () => {
@@ -86,4 +91,7 @@ Deno.test("chat reads a pipe, and ends with it", async () => {
   const nobody = await place.run(["chat", "Stage"]);
   assertEquals(nobody.code, 2);
   assertStringIncludes(nobody.stderr, "@user:example.org");
+  const elsewhere = await place.run(["chat", "!elsewhere:localhost"]);
+  assertEquals(elsewhere.code, 1, elsewhere.stderr);
+  assertStringIncludes(elsewhere.stderr, "is not in it; join it: greenroom join !elsewhere:localhost");
 });

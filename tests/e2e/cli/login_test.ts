@@ -1,13 +1,12 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { ENTRY, Place, plainEnv } from "../../cli/support/greenroom.ts";
+import { Place } from "../../cli/support/greenroom.ts";
 import { missing } from "../support/synapse.ts";
+import { atTerminal } from "./support/desk.ts";
 import { scanned } from "./support/scanner.ts";
-import { TerminalProcess } from "./support/terminal.ts";
+import type { TerminalProcess } from "./support/terminal.ts";
 
 function login(place: Place, columns: number, ...more: readonly string[]): TerminalProcess {
-  const program = [Deno.execPath(), "run", "-A", "--no-check", "--quiet", ENTRY, "login", ...more];
-  const env = { ...plainEnv(), NO_COLOR: "1", TERM: "xterm" };
-  return new TerminalProcess([...program, `--homeserver=${place.url}`], { cwd: place.folder, env, columns });
+  return atTerminal(["login", ...more, `--homeserver=${place.url}`], { cwd: place.folder, columns });
 }
 
 Deno.test({

@@ -11,7 +11,7 @@ import {
 import { assert, assertEquals } from "@std/assert";
 import { decryptSession, encryptSession, publicBackupKey } from "../../../src/crypto/backup/session_data.ts";
 import { readKeySecret } from "../../../src/crypto/secrets/secrets.ts";
-import type { JsonObject } from "../../../src/types/json.ts";
+import type { JsonObject } from "@greenroom/matrix/types";
 import { newEntries } from "../../crypto/key_files/stage.ts";
 import { testContext } from "../../crypto/support/context.ts";
 

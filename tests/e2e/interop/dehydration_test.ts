@@ -1,7 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { Client, encryptionOf } from "@greenroom/matrix";
 import { type MessageEvent, PaginationDirection, type RoomID } from "@greenroom/matrix/types";
-import { encodeRecoveryKey } from "../../../src/crypto/secrets/recovery_key.ts";
 import { within } from "../support/deadline.ts";
 import { roomWith } from "../support/faulty/talk.ts";
 import { Ours } from "../support/ours.ts";
@@ -10,11 +9,7 @@ import { newDevice } from "../support/peer/peer_device.ts";
 import { peerTest } from "../support/peer/peer_test_case.ts";
 import { newUser, type SynapseServer, synapseTest, type TestUser } from "../support/synapse.ts";
 import { EVERYBODY } from "../../support/everybody.ts";
-
-/** A recovery key that its owner has made. */
-function newKey(): string {
-  return encodeRecoveryKey(crypto.getRandomValues(new Uint8Array(32)));
-}
+import { newRecoveryKey } from "../../crypto/secrets/recovery_keys.ts";
 
 /** Our client on a new device of a user, with nothing but the recovery key, and no backup. */
 async function freshClient(server: SynapseServer, user: TestUser, recoveryKey: string): Promise<Client> {
@@ -79,7 +74,7 @@ peerTest(
   async (server) => {
     await using friend = await Ours.start(server, "friend");
     await using sender = await Peer.start("js_sdk", server, "sender");
-    const recoveryKey = newKey();
+    const recoveryKey = newRecoveryKey();
     const encryption = { ...EVERYBODY, recoveryKey, backup: false, dehydratedDevice: true };
     await using bot = await Ours.start(server, "bot", { encryption });
     assertEquals((await bot.crypto.ensureVerified()).dehydratedDevice, "on");
@@ -102,7 +97,7 @@ peerTest(
 synapseTest(
   "S59 A bot that logged out reads with its recovery key what was sent to hundreds of sessions since",
   async (server) => {
-    const recoveryKey = newKey();
+    const recoveryKey = newRecoveryKey();
     const encryption = { ...EVERYBODY, recoveryKey, backup: false, dehydratedDevice: true };
     const user = await newUser(server, "friend", { unlimited: "people" });
     await using friend = await Ours.start(server, "friend", { user });

@@ -1,17 +1,17 @@
 import { assertEquals } from "@std/assert";
 import { encryptionOf, MemoryStore } from "@greenroom/matrix";
 import { type MessageEvent, PaginationDirection, type RoomID } from "@greenroom/matrix/types";
-import { encodeRecoveryKey } from "../../../src/crypto/secrets/recovery_key.ts";
 import { within } from "../support/deadline.ts";
 import { roomWith, says } from "../support/faulty/talk.ts";
 import { Ours } from "../support/ours.ts";
 import { Peer } from "../support/peer/peer.ts";
 import { peerTest } from "../support/peer/peer_test_case.ts";
 import { newUser, synapseTest } from "../support/synapse.ts";
+import { newRecoveryKey } from "../../crypto/secrets/recovery_keys.ts";
 
 /** What a client of ours is made with that shares history. */
 function sharing() {
-  const recoveryKey = encodeRecoveryKey(crypto.getRandomValues(new Uint8Array(32)));
+  const recoveryKey = newRecoveryKey();
   return { recoveryKey, backup: false, shareHistory: true };
 }
 

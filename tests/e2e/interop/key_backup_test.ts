@@ -2,7 +2,6 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { Client } from "@greenroom/matrix";
 import { KeyBackupError } from "@greenroom/matrix/errors";
 import { type MessageEvent, PaginationDirection, type RoomID } from "@greenroom/matrix/types";
-import { encodeRecoveryKey } from "../../../src/crypto/secrets/recovery_key.ts";
 import { roomWith } from "../support/faulty/talk.ts";
 import { Ours } from "../support/ours.ts";
 import { Peer } from "../support/peer/peer.ts";
@@ -10,11 +9,7 @@ import { newDevice } from "../support/peer/peer_device.ts";
 import { peerTest } from "../support/peer/peer_test_case.ts";
 import type { SynapseServer } from "../support/synapse.ts";
 import { EVERYBODY } from "../../support/everybody.ts";
-
-/** A recovery key that its owner has made. */
-function newKey(): string {
-  return encodeRecoveryKey(crypto.getRandomValues(new Uint8Array(32)));
-}
+import { newRecoveryKey } from "../../crypto/secrets/recovery_keys.ts";
 
 /** Our client on another device of a peer's user, without any keys. */
 async function freshClient(server: SynapseServer, peer: Peer): Promise<Client> {
@@ -77,7 +72,7 @@ peerTest(
   ["js_sdk"],
   async (server) => {
     await using peer = await Peer.start("js_sdk", server, "peer");
-    await using ours = await Ours.start(server, "ours", { encryption: { recoveryKey: newKey() } });
+    await using ours = await Ours.start(server, "ours", { encryption: { recoveryKey: newRecoveryKey() } });
     await peer.call("bootstrapCrossSigning", { password: peer.user.password });
     const recoveryKey = String(await peer.call("bootstrapSecretStorage", { passphrase: "correct horse" }));
     const roomId = await roomWith(ours, [peer]);
@@ -95,7 +90,7 @@ peerTest(
     assertEquals((await client.crypto?.ensureVerified())?.backup, "on");
     assertEquals(await read({ client, roomId }, eventId), "before we were there");
 
-    const key = newKey();
+    const key = newRecoveryKey();
     await using bot = await Ours.start(server, "bot", { encryption: { recoveryKey: key } });
     const own = await roomWith(bot, [peer]);
     await bot.sendText(own, "by the bot");

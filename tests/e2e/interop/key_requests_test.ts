@@ -42,7 +42,8 @@ for (const kind of ["nio", "mautrix"] as const) {
       using _lost = new HeldMail(network, ({ sender }) => sender === other.userId);
       const missed = await other.sendText(roomId, "with a key that gets lost");
       const heard = await ours.message(({ eventId }) => eventId === missed);
-      assertEquals([heard.late, heard.trust], [true, "unsigned-device"]); // that is what the key is said to be of
+      // That is what the key is said to be of.
+      assertEquals([heard.late, heard.trust], [true, "unsigned-device"]);
     },
   );
 

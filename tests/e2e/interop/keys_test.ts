@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { MemoryStore } from "@greenroom/matrix";
 import { EncryptionError } from "@greenroom/matrix/errors";
-import { AheadClock, drainKeys } from "../support/faulty/keys.ts";
+import { drainKeys } from "../support/faulty/keys.ts";
 import { Life } from "../support/faulty/life.ts";
 import { HeldMail } from "../support/faulty/mail.ts";
 import { FaultyNetwork } from "../support/faulty/network.ts";
@@ -11,6 +11,7 @@ import { Peer } from "../support/peer/peer.ts";
 import { PEER_KINDS } from "../support/peer/peer_kind.ts";
 import { eachPeer, peerTest } from "../support/peer/peer_test_case.ts";
 import { Proxy } from "../support/proxy.ts";
+import { WrongClock } from "../../lives/wrong_clock.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -63,7 +64,7 @@ peerTest(
   "S16 A fallback key that was used is replaced after an hour, and what comes by the old one is read for another hour",
   PEER_KINDS,
   async (server) => {
-    const [network, clock] = [new FaultyNetwork(), new AheadClock()];
+    const [network, clock] = [new FaultyNetwork(), new WrongClock()];
     await using peers = await Peers.start(server);
     const options = { store: new MemoryStore(), fetch: network.fetch, clock };
     await using ours = await Ours.start(server, "ours", options);
@@ -74,7 +75,7 @@ peerTest(
     await drainKeys(server, first.user, ours);
     await Promise.all(peers.all.map((peer) => peer.sendText(roomId, peer.kind)));
     using mail = new HeldMail(network, ({ type }) => type === "m.room.encrypted");
-    clock.advance(HOUR);
+    clock.offset += HOUR;
     network.requests.length = 0;
     await ours.resume();
     await mail.until(3);
@@ -85,7 +86,7 @@ peerTest(
       const heard = await ours.message(({ sender }) => sender === userId);
       assertEquals([heard.body, heard.late], [kind, true]);
     }
-    clock.advance(HOUR);
+    clock.offset += HOUR;
     mail.held.push(...late);
     await mail.release();
     await last.toDevice(({ type }) => type === "m.dummy"); // we could not read it
@@ -142,7 +143,7 @@ for (const [number, what, path] of [["S19", "claim", CLAIM], ["S20", "query", QU
     `${number} A ${what} of keys that fails is repeated, and nothing sent before`,
     PEER_KINDS,
     async (server) => {
-      const [network, clock] = [new FaultyNetwork(), new AheadClock()];
+      const [network, clock] = [new FaultyNetwork(), new WrongClock()];
       await using peers = await Peers.start(server);
       const options = { fetch: network.fetch, retry: false as const, clock };
       await using ours = await Ours.start(server, "ours", options);
@@ -152,7 +153,7 @@ for (const [number, what, path] of [["S19", "claim", CLAIM], ["S20", "query", QU
         await assertRejects(() => ours.sendText(roomId, "too early"), EncryptionError, "try again");
       }
       failing[Symbol.dispose]();
-      clock.advance(MINUTE);
+      clock.offset += MINUTE;
       await talkToAll(ours, peers.all, roomId, "once it worked");
       assertEquals(network.to(/\/send\//).length, 1);
     },

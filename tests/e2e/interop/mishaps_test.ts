@@ -1,9 +1,11 @@
-/** Bots whose user's identity was changed by others while they were down, or is not as they would have made it. */
+/**
+ * Bots whose user's identity was changed by others while they were down,
+ * or is not as they would have made it.
+ */
 
 import { assert, assertEquals, assertInstanceOf, assertRejects } from "@std/assert";
 import { Client, MemoryStore } from "@greenroom/matrix";
 import { SecretStorageError } from "@greenroom/matrix/errors";
-import { encodeRecoveryKey } from "../../../src/crypto/secrets/recovery_key.ts";
 import { within } from "../support/deadline.ts";
 import { roomWith } from "../support/faulty/talk.ts";
 import { Ours } from "../support/ours.ts";
@@ -11,13 +13,10 @@ import { Peer } from "../support/peer/peer.ts";
 import { newDevice } from "../support/peer/peer_device.ts";
 import { peerTest } from "../support/peer/peer_test_case.ts";
 import { newUser, type SynapseServer, synapseTest, type TestUser } from "../support/synapse.ts";
+import { newRecoveryKey } from "../../crypto/secrets/recovery_keys.ts";
 
 const BACKUP = "m.megolm_backup.v1";
 const EVERYBODY_COUNTS = { sendTo: undefined, accept: undefined };
-
-function newKey(): string {
-  return encodeRecoveryKey(crypto.getRandomValues(new Uint8Array(32)));
-}
 
 /** Has a peer make an identity, a secret storage and a backup, in place of what there is; returns the key. */
 async function setUp(peer: Peer, passphrase: string): Promise<string> {
@@ -120,7 +119,7 @@ peerTest(
 synapseTest(
   "A bot whose recovery key was changed elsewhere goes on with its store, and a new one says that the key is wrong and changes nothing",
   async (server) => {
-    const [recoveryKey, changed] = [newKey(), newKey()];
+    const [recoveryKey, changed] = [newRecoveryKey(), newRecoveryKey()];
     const store = new MemoryStore();
     await using ours = await Ours.start(server, "ours", { store, encryption: { recoveryKey } });
     const { master } = await ours.crypto.ensureVerified();
@@ -149,7 +148,7 @@ synapseTest(
   "Bots that make the account's identity at the same time, with one key, have one identity that the key opens",
   async (server) => {
     for (let time = 0; time < 3; time++) {
-      const recoveryKey = newKey();
+      const recoveryKey = newRecoveryKey();
       const first = await newUser(server, "ours");
       const users = [first, await newDevice(server, first), await newDevice(server, first)];
       const bots = await Promise.all(

@@ -1,10 +1,10 @@
 import { assertEquals, assertNotEquals } from "@std/assert";
 import { MemoryStore } from "@greenroom/matrix";
 import type { RoomID, UserID } from "@greenroom/matrix/types";
-import { systemClock } from "../../../src/base/clock.ts";
 import type { Ours } from "../support/ours.ts";
 import type { Peer } from "../support/peer/peer.ts";
 import { forget, type Player, read, rotates, says, sceneTest, unread } from "../support/scene.ts";
+import { WrongClock } from "../../lives/wrong_clock.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -25,7 +25,8 @@ async function devicesOf(player: Player, userId: string): Promise<string[]> {
 
 /** Waits until a peer knows that a device is gone. */
 async function awaitGone(peer: Peer, userId: string, deviceId: string): Promise<void> {
-  while ((await devicesOf(peer, userId)).includes(deviceId)); // asked one after the other: it answers between two syncs
+  // Asked one after the other: it answers between two syncs.
+  while ((await devicesOf(peer, userId)).includes(deviceId));
 }
 
 // nio rotates after 100 messages, whatever the room says.
@@ -43,8 +44,7 @@ sceneTest("S08 A session is replaced after as many messages as the room says", a
 
 type Turn = [Player, Player[]];
 
-let ahead = 0;
-const clock = { now: () => systemClock.now() + ahead, delay: systemClock.delay };
+const clock = new WrongClock();
 
 // js_sdk goes by the clock of its own process, and by no less than an hour; nio rotates after a
 // week, whatever the room says.
@@ -54,9 +54,9 @@ sceneTest(
     const { ours, peers } = scene;
     const roomId = await scene.room({ encryption: { rotation_period_ms: SHORT } });
     const first = await says(ours, peers, roomId, "at first");
-    ahead = HOUR - MINUTE;
+    clock.offset = HOUR - MINUTE;
     await stays(first, ours, peers, roomId, "in under an hour");
-    ahead += MINUTE;
+    clock.offset += MINUTE;
     await rotates(first, ours, peers, roomId, "after an hour");
     await scene.answer(roomId);
 

@@ -1,20 +1,16 @@
 import { assertEquals } from "@std/assert";
-import { encodeRecoveryKey } from "../../../src/crypto/secrets/recovery_key.ts";
 import { roomWith } from "../support/faulty/talk.ts";
 import { Ours } from "../support/ours.ts";
 import { Peer } from "../support/peer/peer.ts";
 import { peerTest } from "../support/peer/peer_test_case.ts";
-
-function newKey(): string {
-  return encodeRecoveryKey(crypto.getRandomValues(new Uint8Array(32)));
-}
+import { newRecoveryKey } from "../../crypto/secrets/recovery_keys.ts";
 
 peerTest(
   "S51 By default nio, whose device nobody has signed, gets no key, and both are told why",
   ["nio"],
   async (server) => {
     await using peer = await Peer.start("nio", server, "peer");
-    const encryption = { recoveryKey: newKey(), sendTo: undefined, accept: undefined };
+    const encryption = { recoveryKey: newRecoveryKey(), sendTo: undefined, accept: undefined };
     await using ours = await Ours.start(server, "ours", { encryption });
     const roomId = await roomWith(ours, [peer]);
     const secret = await ours.sendText(roomId, "secret");
@@ -38,7 +34,7 @@ peerTest(
     await peer.call("bootstrapCrossSigning", { password: peer.user.password });
     const master = String(await peer.call("masterKey", {}));
     const { userId } = peer.user;
-    const encryption = { recoveryKey: newKey(), sendTo: "verified" } as const;
+    const encryption = { recoveryKey: newRecoveryKey(), sendTo: "verified" } as const;
     await using ours = await Ours.start(server, "ours", { encryption });
     const roomId = await roomWith(ours, [peer]);
     await ours.until(async () => (await ours.crypto.getIdentity(userId))?.master === master);

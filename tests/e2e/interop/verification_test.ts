@@ -1,5 +1,4 @@
 import { assert, assertEquals } from "@std/assert";
-import { encodeRecoveryKey } from "../../../src/crypto/secrets/recovery_key.ts";
 import { within } from "../support/deadline.ts";
 import type { VerificationRequest } from "@greenroom/matrix/types";
 import { roomWith } from "../support/faulty/talk.ts";
@@ -8,12 +7,9 @@ import { Peer } from "../support/peer/peer.ts";
 import { newDevice } from "../support/peer/peer_device.ts";
 import { peerTest } from "../support/peer/peer_test_case.ts";
 import { asked, askedBy, compareWith, nextRequest, reach } from "../support/peer/verifying.ts";
+import { newRecoveryKey } from "../../crypto/secrets/recovery_keys.ts";
 
 const WAYS = ["sas", "show-qr", "scan-qr"] as const;
-
-function newKey(): string {
-  return encodeRecoveryKey(crypto.getRandomValues(new Uint8Array(32)));
-}
 
 for (const starts of ["ours", "theirs"] as const) {
   peerTest(
@@ -44,7 +40,7 @@ peerTest(
     for (const asks of ["ours", "theirs"] as const) {
       await using peer = await Peer.start("js_sdk", server, "peer");
       await peer.call("bootstrapCrossSigning", { password: peer.user.password });
-      await using ours = await Ours.start(server, "ours", { encryption: { recoveryKey: newKey() } });
+      await using ours = await Ours.start(server, "ours", { encryption: { recoveryKey: newRecoveryKey() } });
       const roomId = await roomWith(ours, [peer]);
       const said = await ours.sendText(roomId, "hello");
       await peer.message(({ eventId }) => eventId === said);
@@ -73,7 +69,8 @@ peerTest(
     await peer.call("bootstrapCrossSigning", { password: peer.user.password });
     const user = await newDevice(server, peer.user);
     await using ours = await Ours.start(server, "peer", { user });
-    await peer.call("awaitDevice", { userId: ours.userId, deviceId: ours.deviceId }); // what asks before is ignored
+    // What asks before is ignored.
+    await peer.call("awaitDevice", { userId: ours.userId, deviceId: ours.deviceId });
     const { request, flowId } = await asked(peer, ours, { userId: ours.userId, deviceId: peer.deviceId });
     await reach(request, "ready");
     await request.startSas();
@@ -94,7 +91,7 @@ peerTest(
   "S41 S47 We sign a new device of our user, run by js_sdk, that was verified by emoji, and give it the private keys",
   ["js_sdk"],
   async (server) => {
-    await using ours = await Ours.start(server, "ours", { encryption: { recoveryKey: newKey() } });
+    await using ours = await Ours.start(server, "ours", { encryption: { recoveryKey: newRecoveryKey() } });
     const user = await newDevice(server, ours.user);
     await using peer = await Peer.start("js_sdk", server, "ours", { user });
     await peer.call("awaitDevice", { userId: ours.userId, deviceId: ours.deviceId });
@@ -146,7 +143,7 @@ for (const shows of ["ours", "theirs"] as const) {
     async (server) => {
       await using peer = await Peer.start("js_sdk", server, "peer");
       await peer.call("bootstrapCrossSigning", { password: peer.user.password });
-      await using ours = await Ours.start(server, "ours", { encryption: { recoveryKey: newKey() } });
+      await using ours = await Ours.start(server, "ours", { encryption: { recoveryKey: newRecoveryKey() } });
       const roomId = await roomWith(ours, [peer]);
       const said = await ours.sendText(roomId, "hello");
       await peer.message(({ eventId }) => eventId === said);
@@ -164,7 +161,7 @@ for (const shows of ["ours", "theirs"] as const) {
       `S46 Own devices verify each other by the QR code that ${shows} shows, when ${trusts} has the identity, with js_sdk`,
       ["js_sdk"],
       async (server) => {
-        const encryption = trusts === "ours" ? { recoveryKey: newKey() } : true;
+        const encryption = trusts === "ours" ? { recoveryKey: newRecoveryKey() } : true;
         await using ours = await Ours.start(server, "ours", { encryption });
         const user = await newDevice(server, ours.user);
         await using peer = await Peer.start("js_sdk", server, "ours", { user });

@@ -1,20 +1,15 @@
 import { assertEquals } from "@std/assert";
 import { encryptionOf } from "@greenroom/matrix";
 import type { MessageEvent } from "@greenroom/matrix/types";
-import { encodeRecoveryKey } from "../../../src/crypto/secrets/recovery_key.ts";
 import { roomWith } from "../support/faulty/talk.ts";
 import { Ours } from "../support/ours.ts";
 import { Peer } from "../support/peer/peer.ts";
 import { newDevice } from "../support/peer/peer_device.ts";
 import { peerTest } from "../support/peer/peer_test_case.ts";
+import { newRecoveryKey } from "../../crypto/secrets/recovery_keys.ts";
 
 /** What a client is given that says nothing about the devices of others. */
 const DEFAULTS = { sendTo: undefined, accept: undefined };
-
-/** A recovery key that its owner has made. */
-function newKey(): string {
-  return encodeRecoveryKey(crypto.getRandomValues(new Uint8Array(32)));
-}
 
 /** A peer that shuts out devices that their user has not signed, and is signed itself. */
 async function strict(peer: Peer): Promise<void> {
@@ -38,7 +33,7 @@ peerTest(
   async (server) => {
     await using peer = await Peer.start("js_sdk", server, "peer");
     await strict(peer);
-    const encryption = { recoveryKey: newKey(), ...DEFAULTS };
+    const encryption = { recoveryKey: newRecoveryKey(), ...DEFAULTS };
     await using ours = await Ours.start(server, "ours", { encryption });
     assertEquals((await ours.crypto.ensureVerified()).state, "verified");
     const roomId = await roomWith(ours, [peer]);
@@ -89,7 +84,7 @@ peerTest(
       assertEquals(known?.trust, "verified");
     }
 
-    const key = newKey();
+    const key = newRecoveryKey();
     await using ours = await Ours.start(server, "ours", { encryption: { recoveryKey: key } });
     const { master: made } = await ours.crypto.ensureVerified();
     const user = await newDevice(server, ours.user);
@@ -117,7 +112,7 @@ peerTest(
       (await ours.crypto.getDevices(ours.userId)).find((device) => device.deviceId === deviceId)?.trust;
     assertEquals(await trustOf(second, peer.deviceId), "verified");
 
-    const key = newKey();
+    const key = newRecoveryKey();
     await using ours = await Ours.start(server, "ours", { encryption: { recoveryKey: key } });
     const { master: made } = await ours.crypto.ensureVerified();
     await using theirs = await Peer.start("mautrix", server, "ours", {

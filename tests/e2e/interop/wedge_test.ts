@@ -2,11 +2,11 @@ import { assert, assertEquals } from "@std/assert";
 import { HeldMail, type Mail } from "../support/faulty/mail.ts";
 import { FaultyNetwork } from "../support/faulty/network.ts";
 import { roomWith, says, talk } from "../support/faulty/talk.ts";
-import { AheadClock } from "../support/faulty/keys.ts";
 import { Ours } from "../support/ours.ts";
 import { Peer } from "../support/peer/peer.ts";
 import { eachPeer, peerTest } from "../support/peer/peer_test_case.ts";
 import { Proxy } from "../support/proxy.ts";
+import { WrongClock } from "../../lives/wrong_clock.ts";
 
 const CLAIM = /\/keys\/claim$/;
 /** As many messages as Olm may be out of order, to us, and fewer to peers. */
@@ -28,7 +28,7 @@ function spoilt(mails: Mail[]): Mail[] {
 }
 
 eachPeer("S29 Whose server was down when keys were shared reads the next message", async (kind, server) => {
-  const [network, clock] = [new FaultyNetwork(), new AheadClock()];
+  const [network, clock] = [new FaultyNetwork(), new WrongClock()];
   await using peer = await Peer.start(kind, server, "peer");
   await using ours = await Ours.start(server, "ours", { fetch: network.fetch, clock });
   const roomId = await roomWith(ours, [peer]);
@@ -37,7 +37,7 @@ eachPeer("S29 Whose server was down when keys were shared reads the next message
   await peer.undecryptable(({ eventId }) => eventId === missed);
   down[Symbol.dispose]();
   network.requests.length = 0;
-  clock.advance(60_000);
+  clock.offset += 60_000;
   await network.first(({ path }) => CLAIM.test(path)); // by itself, with the next sync
   let heard = await peer.outcome(await ours.sendText(roomId, "when it is back"));
   // The answer to the claim may not have been taken in when that was sent.
@@ -104,7 +104,8 @@ eachPeer(
     await mail.release({ arrange: spoilt });
     await ours.undecryptable(({ eventId }) => eventId === lost);
     await peer.toDevice(({ type }) => type === "m.dummy");
-    // js_sdk sends the key of its group session again by itself; the others begin another one when they are told to.
+    // js_sdk sends the key of its group session again by itself;
+    // the others begin another one when they are told to.
     if (kind !== "js_sdk") await peer.rotate(roomId);
     await talk(peer, ours, roomId, "after");
   },

@@ -1,13 +1,13 @@
 import { assert, assertEquals } from "@std/assert";
 import { FaultyNetwork } from "../support/faulty/network.ts";
 import { roomWith, says } from "../support/faulty/talk.ts";
-import { AheadClock } from "../support/faulty/keys.ts";
 import { Ours } from "../support/ours.ts";
 import { Peer } from "../support/peer/peer.ts";
 import { newDevice } from "../support/peer/peer_device.ts";
 import { eachPeer, peerTest } from "../support/peer/peer_test_case.ts";
 import { Proxy } from "../support/proxy.ts";
 import { newUser } from "../support/synapse.ts";
+import { WrongClock } from "../../lives/wrong_clock.ts";
 
 const SYNC = /\/sync$/;
 const QUERY = /\/keys\/query$/;
@@ -60,7 +60,7 @@ for (const number of ["S27", "S62"] as const) {
   eachPeer(
     `${number} What ${whose} sends whose keys can't be looked up is read, and trusted as far as it is once they can`,
     async (kind, server) => {
-      const [network, clock] = [new FaultyNetwork(), new AheadClock()];
+      const [network, clock] = [new FaultyNetwork(), new WrongClock()];
       await using ours = await Ours.start(server, "ours", { fetch: network.fetch, clock, retry: false });
       const user = await newUser(server, "peer");
       if (number === "S62") await ours.crypto.getDevices(user.userId);
@@ -71,9 +71,9 @@ for (const number of ["S27", "S62"] as const) {
       const heard = await says(peer, ours, roomId, "from an unknown device");
       assertEquals(heard.trust, "unknown-device");
       failing[Symbol.dispose]();
-      clock.advance(120_000);
+      clock.offset += 120_000;
       await ours.crypto.getDevices(user.userId).catch(() => {
-        clock.advance(120_000); // a query that was under way has failed as well, and delays the next one
+        clock.offset += 120_000; // a query that was under way has failed as well, and delays the next one
         return ours.crypto.getDevices(user.userId);
       });
       const again = await says(peer, ours, roomId, "from the same device");

@@ -159,3 +159,19 @@ oauthTest("logout() revokes the tokens, and the device is gone", async (scene) =
   await using ghost = new Client({ baseUrl, accessToken, log: false });
   await assertRejects(() => ghost.whoami(), UnknownTokenError);
 });
+
+oauthTest(
+  "the account management is opened at the authorization server, for what it supports",
+  async (scene) => {
+    const session = await logIn(scene, new MemoryStore());
+    const page = `${scene.oauth.issuer}account/`;
+    assertEquals(await session.getAccountManagementUrl(), page);
+    const profile = { action: "org.matrix.profile" } as const;
+    assertEquals(await session.getAccountManagementUrl(profile), `${page}?action=org.matrix.profile`);
+    const { deviceId } = session;
+    assertEquals(
+      await session.getAccountManagementUrl({ action: "org.matrix.device_view", deviceId }),
+      undefined,
+    );
+  },
+);

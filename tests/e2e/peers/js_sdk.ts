@@ -19,7 +19,8 @@ import type { MatrixClient, MatrixEvent } from "matrix-js-sdk";
 import { delay } from "@std/async/delay";
 import { linesOf } from "../support/peer/peer_lines.ts";
 
-for (const level of ["debug", "info", "log", "trace"] as const) console[level] = console.error; // stdout is the protocol's
+// Stdout is the protocol's.
+for (const level of ["debug", "info", "log", "trace"] as const) console[level] = console.error;
 const { Trust } = await import("./js_trust.ts");
 const { ClientEvent, createClient, MatrixEventEvent, RoomEvent, RoomStateEvent, SyncState } = await import(
   "matrix-js-sdk"
@@ -156,7 +157,8 @@ async function start(): Promise<void> {
 
 /** The machine behind the library, for what the library has no verb for. */
 async function deviceOf(userId: string, deviceId: string): Promise<Device> {
-  const { olmMachine } = cryptoOf(client()) as unknown as { olmMachine: OlmMachine }; // private in its types only
+  // Private in its types only.
+  const { olmMachine } = cryptoOf(client()) as unknown as { olmMachine: OlmMachine };
   for (;;) {
     const device = await olmMachine.getDevice(new UserId(userId), new DeviceId(deviceId));
     if (device !== undefined) return device;
@@ -165,7 +167,8 @@ async function deviceOf(userId: string, deviceId: string): Promise<Device> {
 }
 
 async function awaitDevice(userId: string, deviceId: string): Promise<void> {
-  const askServer = true; // for one whom no encrypted room has made the library follow; for others it does not ask
+  // For one whom no encrypted room has made the library follow; for others it does not ask.
+  const askServer = true;
   await until(async () => {
     const devices = await cryptoOf(client()).getUserDeviceInfo([userId], askServer);
     return devices.get(userId)?.has(deviceId) === true;

@@ -1,5 +1,6 @@
 /**
- * What the puppet of matrix-js-sdk can do about trust: cross-signing, verification by emoji, and whom it shuts out.
+ * What the puppet of matrix-js-sdk can do about trust:
+ * cross-signing, verification by emoji, and whom it shuts out.
  *
  * @module
  */
@@ -52,7 +53,8 @@ export class Trust {
     getSecretStorageKey: ({ keys }) => {
       const keyId = Object.keys(keys)[0];
       const found = keyId !== undefined && this.#secret !== undefined;
-      return Promise.resolve(found ? [keyId, this.#secret as Uint8Array<ArrayBuffer>] : null); // it was looked at
+      // It was looked at.
+      return Promise.resolve(found ? [keyId, this.#secret as Uint8Array<ArrayBuffer>] : null);
     },
   };
 
@@ -101,11 +103,17 @@ export class Trust {
     awaitSecret: async ({ name, value }) => {
       while (await this.#secretStorage.get(name).catch(() => undefined) !== value) await delay(POLL_MS);
     },
-    /** Waits until the backup has so many room keys; the library lets up to ten seconds pass before it uploads. */
+    /**
+     * Waits until the backup has so many room keys; the library lets up to
+     * ten seconds pass before it uploads.
+     */
     awaitBackup: async ({ count }) => {
       while (await this.#backedUp() < count) await delay(POLL_MS);
     },
-    /** Opens the secret storage, and takes from it the keys for signing and the backup, and from that the room keys. */
+    /**
+     * Opens the secret storage, and takes from it the keys for signing and the backup,
+     * and from that the room keys.
+     */
     recover: async ({ recoveryKey }) => {
       this.#secret = decodeRecoveryKey(recoveryKey);
       await this.#crypto.userHasCrossSigningKeys(undefined, ASKS_SERVER);

@@ -1,4 +1,6 @@
-/** Redactions that are sent as events: by a Synapse that takes them in all rooms, and one as it is by default. */
+/**
+ * Redactions that are sent as events: by a Synapse that takes them in all rooms, and one as it is by default.
+ */
 
 import { assertEquals, assertRejects } from "@std/assert";
 import { UnsupportedFeatureError } from "@greenroom/matrix/errors";

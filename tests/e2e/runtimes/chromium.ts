@@ -20,7 +20,7 @@ const open = async (url) => {
   return page;
 };
 const result = async (page) => {
-  await page.waitForFunction("globalThis.main !== undefined", undefined, { polling: 50, timeout: 20000 });
+  await page.waitForFunction("globalThis.main !== undefined", undefined, { polling: 50, timeout: 120000 });
   return await page.evaluate(() => globalThis.main());
 };
 let page;

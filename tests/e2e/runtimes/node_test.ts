@@ -94,7 +94,8 @@ for (const [name, path] of [["Node 24", "node/bin/node"], ["Bun", "bun/bin/bun.e
         await stage.say(room, "Alice");
         const second = startBot(command, app, env);
         assertEquals((await stage.heard(2)).slice(1), ["Hello, Alice"]);
-        const failed = name === "Bun" ? [] : ["Failed: Nobody awaits it"]; // Bun loses in whose scope that was
+        // Bun loses in whose scope that was.
+        const failed = name === "Bun" ? [] : ["Failed: Nobody awaits it"];
         if (failed.length > 0) await stage.say(room, "!fail");
         await stage.heard(2 + failed.length);
         await stage.say(room, "!stop");

@@ -1,18 +1,22 @@
 /**
- * What the tests of other runtimes share: where these are, and a homeserver on loopback with somebody to talk to.
+ * What the tests of other runtimes share: where these are,
+ * and a homeserver on loopback with somebody to talk to.
  *
  * @module
  */
 
-import { Client } from "../../../mod.ts";
-import { Homeserver } from "../../../src/testing/mod.ts";
-import type { RoomID, UserID, VerificationRequest } from "../../../types.ts";
+import { Client } from "@greenroom/matrix";
+import { Homeserver } from "@greenroom/matrix/testing";
+import type { RoomID, UserID, VerificationRequest } from "@greenroom/matrix/types";
 import { EVERYBODY } from "../../support/everybody.ts";
 
 /** The folder of the tools and of the project; undefined: they are not there. */
 export const RUNTIMES: string | undefined = Deno.env.get("GREENROOM_RUNTIMES");
 
-/** Defines a test of what is made by `tools/runtimes.ts`; without it, the test is skipped, or fails with `CI=true`. */
+/**
+ * Defines a test of what is made by `tools/runtimes.ts`;
+ * without it, the test is skipped, or fails with `CI=true`.
+ */
 export function runtimeTest(
   name: string,
   test: (folder: string, t: Deno.TestContext) => Promise<void>,

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertFalse, assertRejects, assertStringIncludes } from "@std/assert";
-import { StoreError } from "../../../src/errors/store_error.ts";
-import { ValueError } from "../../../src/errors/matrix_error.ts";
-import { KvStore } from "../../../src/store/deno_kv/deno_kv.ts";
+import { StoreError } from "@greenroom/matrix/errors";
+import { ValueError } from "@greenroom/matrix";
+import { KvStore } from "@greenroom/matrix/store/kv";
 import { Denokv } from "../../../tools/denokv.ts";
 import { denokvTest } from "../support/denokv.ts";
 import type { WriteRule } from "../support/denokv_proxy.ts";

@@ -1,5 +1,5 @@
-import { StoreFormatError, StoreReadOnlyError } from "../../../src/errors/store_error.ts";
-import { KvStore } from "../../../src/store/deno_kv/deno_kv.ts";
+import { StoreFormatError, StoreReadOnlyError } from "@greenroom/matrix/errors";
+import { KvStore } from "@greenroom/matrix/store/kv";
 import { formatKey } from "../../../src/store/deno_kv/database.ts";
 import { databaseOf } from "../../../src/store/deno_kv/open.ts";
 import { storeConformance } from "../../../src/testing/conformance/conformance.ts";

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertFalse, assertRejects } from "@std/assert";
-import { StoreError } from "../../../src/errors/store_error.ts";
-import { KvStore } from "../../../src/store/deno_kv/deno_kv.ts";
-import { TestClock } from "../../../src/testing/mod.ts";
+import { StoreError } from "@greenroom/matrix/errors";
+import { KvStore } from "@greenroom/matrix/store/kv";
+import { TestClock } from "@greenroom/matrix/testing";
 import { Denokv } from "../../../tools/denokv.ts";
 import { denokvTest } from "../support/denokv.ts";
 import { cut, type WriteRule } from "../support/denokv_proxy.ts";

@@ -1,5 +1,5 @@
-import { KvStore } from "../../../src/store/deno_kv/deno_kv.ts";
-import { SqliteStore } from "../../../src/store/sqlite/sqlite.ts";
+import { KvStore } from "@greenroom/matrix/store/kv";
+import { SqliteStore } from "@greenroom/matrix/store/sqlite";
 import { storeProcessConformance } from "../../../src/testing/conformance/conformance.ts";
 import { findPython } from "../../../tools/python.ts";
 

@@ -4,8 +4,8 @@
  * Arguments: the class of the store, its file, and the job.
  */
 
-import { KvStore } from "../../../src/store/deno_kv/deno_kv.ts";
-import { SqliteStore } from "../../../src/store/sqlite/sqlite.ts";
+import { KvStore } from "@greenroom/matrix/store/kv";
+import { SqliteStore } from "@greenroom/matrix/store/sqlite";
 import { runStoreJob } from "../../../src/testing/conformance/conformance.ts";
 
 const [kind, path = "", job = ""] = Deno.args;

@@ -5,8 +5,8 @@
  */
 
 /**
- * How long anything may take that a test waits for, in milliseconds: far longer than it takes on a machine that
- * is slow, and busy with other tests. It costs time only where something never comes.
+ * How long anything may take that a test waits for, in milliseconds: far longer than it takes on a machine
+ * that is slow, and busy with other tests. It costs time only where something never comes.
  */
 export const PATIENCE_MS = 120_000;
 

@@ -4,8 +4,8 @@
  * @module
  */
 
-import { KvStore } from "../../../src/store/deno_kv/deno_kv.ts";
-import type { StoreKey, StoreMutation } from "../../../src/store/base/store.ts";
+import { KvStore } from "@greenroom/matrix/store/kv";
+import type { StoreKey, StoreMutation } from "@greenroom/matrix";
 import type { Denokv } from "../../../tools/denokv.ts";
 import { cut, DenokvProxy, type WriteRule } from "./denokv_proxy.ts";
 

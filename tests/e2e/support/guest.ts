@@ -43,7 +43,8 @@ export class Guest implements AsyncDisposable {
       newUser(server, "alice", { unlimited: "people" }),
       newUser(server, name),
     ]);
-    const encryption = { onRecoveryKey() {}, password: user.password, backup: false }; // bots hear who has an identity
+    // Bots hear who has an identity.
+    const encryption = { onRecoveryKey() {}, password: user.password, backup: false };
     const alice = stack.use(await Ours.start(server, "alice", { user, encryption }));
     const account = { MATRIX_URL: server.baseUrl, MATRIX_TOKEN: bot.accessToken };
     const process = stack.use(await ExampleProcess.start(name, { ...account, ...await env({ alice, bot }) }));
@@ -63,9 +64,12 @@ export class Guest implements AsyncDisposable {
       .map((each) => each.event === "message" ? each.body ?? "" : "");
   }
 
-  /** Waits for the bot's reaction. */
-  async reaction(): Promise<void> {
-    await this.alice.message(({ type, sender }) => type === "m.reaction" && sender === this.bot.userId);
+  /** Waits for the bot's reaction to an event. */
+  async reaction(eventId: EventID): Promise<void> {
+    await this.alice.message(({ type, sender, content }) =>
+      type === "m.reaction" && sender === this.bot.userId &&
+      (content["m.relates_to"] as { event_id?: string } | undefined)?.event_id === eventId
+    );
   }
 
   /** Waits for what the bot says next, by a message or an edit; what it says otherwise is skipped. */

@@ -53,7 +53,8 @@ export class Scene implements AsyncDisposable {
       if (result.status === "fulfilled") return result.value;
       throw result.reason;
     });
-    return new Scene(server, { ours: ours as Ours, peers: peers as Peer[], stack: starting.move() }); // in the order above
+    // In the order above.
+    return new Scene(server, { ours: ours as Ours, peers: peers as Peer[], stack: starting.move() });
   }
 
   /** Starts another client of ours, of a new user or on another device of one. */

@@ -49,7 +49,8 @@ if (import.meta.main) {
   const [baseUrl, token, mebibytes] = Deno.args;
   const size = Number(mebibytes) * MEBIBYTE;
   await using client = new Client({ baseUrl, accessToken: token });
-  await client.downloadMedia(await client.uploadMedia(new Uint8Array(MEBIBYTE))); // so that all code is loaded
+  // So that all code is loaded.
+  await client.downloadMedia(await client.uploadMedia(new Uint8Array(MEBIBYTE)));
   const { gc } = globalThis as { gc?: () => void };
   const before = Deno.memoryUsage().rss;
   let most = before;

@@ -52,7 +52,8 @@ Deno.test({
     await bot.syncOnce();
     assertEquals(heard, ["one", "two"]); // each once, though state_after has the last as well
 
-    for (let count = 0; count < 15; count++) await alice.sendText(roomId, `filler ${count}`); // more than a timeline has
+    // More than a timeline has.
+    for (let count = 0; count < 15; count++) await alice.sendText(roomId, `filler ${count}`);
     await alice.sendStateEvent(roomId, "org.example.seat", { taken: true }, { stateKey: "a" });
     for (let count = 0; count < 15; count++) await alice.sendText(roomId, `more ${count}`);
     await bot.syncOnce({ fillGaps: false });

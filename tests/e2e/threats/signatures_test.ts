@@ -1,9 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { Client, MemoryStore } from "@greenroom/matrix";
-import { encodeRecoveryKey } from "../../../src/crypto/secrets/recovery_key.ts";
 import { newUser, synapseTest } from "../support/synapse.ts";
-
-const keyOf = (byte: number) => encodeRecoveryKey(new Uint8Array(32).fill(byte));
+import { recoveryKeyOf } from "../../crypto/secrets/recovery_keys.ts";
 
 synapseTest(
   "Synapse shows what was signed, so that it is uploaded once, of users and of own devices",
@@ -19,7 +17,7 @@ synapseTest(
     await using theirs = new Client({
       baseUrl,
       accessToken: bob.accessToken,
-      encryption: { recoveryKey: keyOf(1) },
+      encryption: { recoveryKey: recoveryKeyOf(1) },
     });
     await theirs.crypto?.start();
     const { access_token: token } = await theirs.login({
@@ -35,7 +33,7 @@ synapseTest(
     await using ours = new Client({
       baseUrl,
       accessToken: alice.accessToken,
-      encryption: { recoveryKey: keyOf(2) },
+      encryption: { recoveryKey: recoveryKeyOf(2) },
       store,
       fetch: counting,
     });

@@ -1,7 +1,6 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { Bot } from "@greenroom/matrix/bot";
-import type { RoomID } from "@greenroom/matrix/types";
-import type { JsonObject } from "../../../src/types/json.ts";
+import type { JsonObject, RoomID } from "@greenroom/matrix/types";
 import { Synapse } from "../../../tools/synapse.ts";
 import { within } from "../support/deadline.ts";
 import { RemoteServer } from "../support/remote/remote_server.ts";

@@ -1,4 +1,6 @@
-/** What a start, or a reset of the identity, makes of the backup, while the server fails or hides something. */
+/**
+ * What a start, or a reset of the identity, makes of the backup, while the server fails or hides something.
+ */
 
 import { assertEquals, assertRejects } from "@std/assert";
 import { type Client, MatrixError, MemoryStore } from "@greenroom/matrix";
@@ -8,7 +10,7 @@ import { ENCRYPTED } from "../../client/support/encrypted_room.ts";
 import { type ClientStage, clientStage } from "../../client/support/stage.ts";
 import { changed, device, KEY, OTHER_KEY, PASSWORD, patiently } from "../identity/scene.ts";
 import { backupOf, before, hidden, lost, outcomeOf, SECRET, started } from "./scene.ts";
-import { SEED_SECRETS } from "../../../src/crypto/identity/identity_seeds.ts";
+import { SEED_SECRETS } from "../../../src/crypto/identity/identity.ts";
 
 const VERSION = { method: "GET", path: "/room_keys/version" };
 const WANTED = "m.key_backup";
@@ -95,7 +97,8 @@ Deno.test("A backup that the server hides is made again with the stored key, whi
 Deno.test("A key that the server hides when it was stored is stored again, before the backup is used", async () => {
   await using here = clientStage();
   const { client } = await before(here);
-  hidden(here, { method: "GET", path: `/account_data/${SECRET}` }, 2); // at the first look, and after it was stored
+  // At the first look, and after it was stored.
+  hidden(here, { method: "GET", path: `/account_data/${SECRET}` }, 2);
   const report = await client.crypto?.ensureVerified({ recoveryKey: KEY });
   assertEquals(report?.backup, "on");
   assertEquals(await outcomeOf(here, await started(here, "NEXT")), "on");
@@ -161,7 +164,8 @@ Deno.test("A key that does not fit is looked for 15 times, as another device may
       await started(here, "FIRST");
       return changed(here, VERSION.path, (body) => body.algorithm = "org.example.other");
     },
-    async failed(here) { // another client changes the key of the storage, so that nothing is stored with this one
+    // Another client changes the key of the storage, so that nothing is stored with this one.
+    async failed(here) {
       const { client } = await before(here);
       let reset: Promise<unknown> | undefined;
       return async (input, init) => {

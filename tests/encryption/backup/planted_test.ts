@@ -88,7 +88,10 @@ Deno.test("That a version has another key than before is seen in info(), and by 
   assertEquals(await outcomeOf(here, client), "wrong-key");
 });
 
-/** A device that looks at the backup while another one stores another key: between the first look and the second. */
+/**
+ * A device that looks at the backup while another one stores another key:
+ * between the first look and the second.
+ */
 async function overwritten(here: ClientStage, shownThen: "the backup" | "a planted one") {
   const { client: early, storage } = await before(here);
   const first = new Uint8Array(32).fill(1).toBase64({ omitPadding: true });

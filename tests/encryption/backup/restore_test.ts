@@ -103,7 +103,7 @@ Deno.test("restore() restores all keys with progress, and again for nothing", as
   const progress: KeyRestoreProgress[] = [];
   const report = await backupOf(fresh).restore({ onProgress: (each) => progress.push(each) });
   assertEquals(report, { total: 451, added: 451, improved: 0, known: 0, refused: 0 });
-  assertEquals(progress.map(({ total, count }) => [total, count]), [[200, 451], [400, 451], [451, 451]]);
+  assertEquals(progress.map(({ done, total }) => [done, total]), [[200, 451], [400, 451], [451, 451]]);
   assertEquals(await backupOf(fresh).restore(), { ...report, added: 0, known: 451 });
   await fresh.crypto?.idle();
   assertEquals(uploads(), before, "nothing goes back");

@@ -1,4 +1,7 @@
-/** What a server answers about a dehydrated device, whatever it means by that: no key is lost, and all of it ends. */
+/**
+ * What a server answers about a dehydrated device, whatever it means by that:
+ * no key is lost, and all of it ends.
+ */
 
 import { assertEquals } from "@std/assert";
 import { MemoryStore } from "@greenroom/matrix";

@@ -6,8 +6,8 @@ import { MalformedContentError, NotFoundError } from "@greenroom/matrix/errors";
 import { TestClock } from "@greenroom/matrix/testing";
 import type { EngineRunner } from "../../../src/actors/crypto/crypto.ts";
 import { RESTART_DELAY } from "../../../src/api/http/mod.ts";
-import { MAX_BUNDLED } from "../../../src/crypto/history/key_bundle.ts";
-import type { ExportedSession } from "../../../src/crypto/megolm/room_key.ts";
+import { MAX_BUNDLED } from "../../../src/crypto/history/history.ts";
+import type { ExportedSession } from "../../../src/crypto/megolm/mod.ts";
 import { type HistoryClient, shareHistory } from "../../../src/encryption/history.ts";
 import { answeredBy } from "../../support/answered_by.ts";
 import { recordingLogger } from "../../actors/kernel/support.ts";
@@ -92,7 +92,8 @@ Deno.test("Of a history with too many keys a part is shared, and that is logged"
   const many = Array.from({ length: MAX_BUNDLED }, (_, index) => session(`${index}`));
   const { said, queries, warned } = await shared({ pages: [many, [session("more")]] });
   assertEquals([said, queries.length, warned], [["shared", MAX_BUNDLED, 1], 2, true]);
-  const weak = many.map((each) => ({ ...each, source: "backup" } as const)); // which goes to nobody, and takes no place
+  // Which goes to nobody, and takes no place.
+  const weak = many.map((each) => ({ ...each, source: "backup" } as const));
   const other = await shared({ pages: [weak, [session("more")]] });
   assertEquals([other.said, other.warned], [["shared", 1, 1], false]);
 });

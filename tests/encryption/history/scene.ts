@@ -6,16 +6,16 @@
 
 import type { Client, ClientOptions } from "@greenroom/matrix";
 import type { RoomID, StateEvent } from "@greenroom/matrix/types";
-import { encodeRecoveryKey } from "../../../src/crypto/secrets/recovery_key.ts";
 import { ENCRYPTED } from "../../client/support/encrypted_room.ts";
 import type { ClientStage } from "../../client/support/stage.ts";
+import { recoveryKeyOf } from "../../crypto/secrets/recovery_keys.ts";
 
 /** The user who is invited. */
 export const GUEST = "@guest:localhost";
 
 /** The recovery key of a user. */
 export function keyOf(name: string): string {
-  return encodeRecoveryKey(new Uint8Array(32).fill(name.length));
+  return recoveryKeyOf(name.length);
 }
 
 /** Options of a client that is verified, and shares history. */

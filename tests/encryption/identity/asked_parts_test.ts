@@ -11,8 +11,8 @@ import {
   type IdentityCall,
   laterReads,
 } from "../../../src/encryption/identity/identity_secrets.ts";
-import { DeviceWarnings, UserTrust } from "../../../src/encryption/identity/identity.ts";
-import { EarlyReads, IdentityRequests } from "../../../src/encryption/identity/identity_requests.ts";
+import { DeviceWarnings, EarlyReads, UserTrust } from "../../../src/encryption/identity/identity.ts";
+import { IdentityRequests } from "../../../src/encryption/identity/identity_requests.ts";
 import { recordingLogger } from "../../actors/kernel/support.ts";
 import { answeredBy } from "../../support/answered_by.ts";
 import { ALICE, KEY } from "./scene.ts";

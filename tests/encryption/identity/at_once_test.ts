@@ -3,7 +3,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { type ClientStage, clientStage } from "../../client/support/stage.ts";
 import { before, device, KEY, patiently, shown } from "./scene.ts";
-import { SEED_SECRETS } from "../../../src/crypto/identity/identity_seeds.ts";
+import { SEED_SECRETS } from "../../../src/crypto/identity/identity.ts";
 
 const WITH_KEY = { recoveryKey: KEY };
 

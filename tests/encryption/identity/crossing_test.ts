@@ -6,7 +6,7 @@ import { publicBackupKey } from "../../../src/crypto/backup/session_data.ts";
 import { type ClientStage, clientStage } from "../../client/support/stage.ts";
 import { testContext } from "../../crypto/support/context.ts";
 import { before, device, KEY, patiently, shown } from "./scene.ts";
-import { SEED_SECRETS } from "../../../src/crypto/identity/identity_seeds.ts";
+import { SEED_SECRETS } from "../../../src/crypto/identity/identity.ts";
 
 const IS_DONE = true;
 const WITH_KEY = { recoveryKey: KEY };
@@ -180,7 +180,10 @@ async function mixed(here: ClientStage) {
   return { late, lateStart, makes };
 }
 
-/** A server at which something happens when a device looks at a path for the third time, before it is shown that. */
+/**
+ * A server at which something happens when a device looks at a path for the third time,
+ * before it is shown that.
+ */
 function atThirdLook(here: ClientStage, path: string, happen: () => Promise<void> | undefined): typeof fetch {
   let looks = 0;
   return async (input, init) => {

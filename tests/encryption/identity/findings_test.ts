@@ -21,7 +21,7 @@ import {
   storageFinding,
   storedKeysFinding,
 } from "../../../src/encryption/identity/findings.ts";
-import { skewOf } from "../../../src/api/http/exchange.ts";
+import { skewOf } from "../../../src/api/http/mod.ts";
 import { ALICE } from "./scene.ts";
 
 const YES = true, NO = false;

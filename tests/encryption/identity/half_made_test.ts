@@ -1,9 +1,12 @@
-/** Accounts of which a part was made before: a secret storage without an identity, or an identity that was cut off. */
+/**
+ * Accounts of which a part was made before: a secret storage without an identity,
+ * or an identity that was cut off.
+ */
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { MatrixError, MatrixRequestError, MemoryStore } from "@greenroom/matrix";
 import { SecretStorageError } from "@greenroom/matrix/errors";
-import { SEED_SECRETS } from "../../../src/crypto/identity/identity_seeds.ts";
+import { SEED_SECRETS } from "../../../src/crypto/identity/identity.ts";
 import { type ClientStage, clientStage } from "../../client/support/stage.ts";
 import { alter, DEFAULT_KEY, kept, plant } from "../secrets/scene.ts";
 import { device, type DeviceOptions, KEY, PASSWORD, patiently, shown } from "./scene.ts";

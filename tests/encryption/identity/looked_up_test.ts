@@ -1,4 +1,7 @@
-/** What a start with a kept store says of what other clients have changed since: it is looked up, not remembered. */
+/**
+ * What a start with a kept store says of what other clients have changed since:
+ * it is looked up, not remembered.
+ */
 
 import { assert, assertEquals } from "@std/assert";
 import { type Client, MemoryStore } from "@greenroom/matrix";
@@ -65,7 +68,9 @@ function warnings({ log: { lines } }: ClientStage): string[] {
   return lines.flatMap(([level, message]) => level === "warn" || level === "error" ? [message] : []);
 }
 
-/** Resets encryption as Element does: all backups are deleted; identity, secret storage and backup are others. */
+/**
+ * Resets encryption as Element does: all backups are deleted; identity, secret storage and backup are others.
+ */
 async function resetElsewhere(here: ClientStage): Promise<string> {
   const element = await device(here, "ELEMENT");
   const { version } = await element.raw.getKeyBackupVersion();

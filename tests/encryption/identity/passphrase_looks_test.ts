@@ -4,7 +4,7 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { OwnIdentityError } from "@greenroom/matrix/errors";
 import { clientStage } from "../../client/support/stage.ts";
 import { device, patiently } from "./scene.ts";
-import { SEED_SECRETS } from "../../../src/crypto/identity/identity_seeds.ts";
+import { SEED_SECRETS } from "../../../src/crypto/identity/identity.ts";
 
 Deno.test("A passphrase is hashed once, however often stored keys are looked at that don't fit", async () => {
   await using here = clientStage();

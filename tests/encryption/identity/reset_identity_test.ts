@@ -9,7 +9,7 @@ import { type ClientStage, clientStage } from "../../client/support/stage.ts";
 import { FakeUser, type SigningKey } from "../../crypto/support/fake_user.ts";
 import { ticking } from "./crash_scene.ts";
 import { ALICE, changes, device, KEY, OTHER_KEY, PASSWORD, patiently, selfSigning, shown } from "./scene.ts";
-import { SEED_SECRETS } from "../../../src/crypto/identity/identity_seeds.ts";
+import { SEED_SECRETS } from "../../../src/crypto/identity/identity.ts";
 
 const GO_ON = () => true;
 

@@ -8,16 +8,16 @@ import { assert } from "@std/assert";
 import { type Client, type ClientOptions, encryptionOf, type Store } from "@greenroom/matrix";
 import { type MessageEvent, PaginationDirection, type RoomID } from "@greenroom/matrix/types";
 import type { ClientStage } from "../../client/support/stage.ts";
-import { encodeRecoveryKey } from "../../../src/crypto/secrets/recovery_key.ts";
+import { recoveryKeyOf } from "../../crypto/secrets/recovery_keys.ts";
 
 /** The user. */
 export const ALICE = "@alice:localhost";
 
 /** A recovery key that its owner has made. */
-export const KEY = encodeRecoveryKey(new Uint8Array(32).fill(7));
+export const KEY = recoveryKeyOf(7);
 
 /** Another one. */
-export const OTHER_KEY = encodeRecoveryKey(new Uint8Array(32).fill(8));
+export const OTHER_KEY = recoveryKeyOf(8);
 
 /** What a device is made with. */
 export interface DeviceOptions extends Partial<ClientOptions> {

@@ -12,7 +12,9 @@ interface Cost {
 /** So often what is ready runs before no more requests are to come: cryptography is done by other threads. */
 const PATIENCE = 20;
 
-/** Starts a client on a network that answers all that is under way at once: so each round trip counts once. */
+/**
+ * Starts a client on a network that answers all that is under way at once: so each round trip counts once.
+ */
 async function start(
   here: ClientStage,
   deviceId: string,

@@ -10,7 +10,8 @@ import {
 } from "@greenroom/matrix/errors";
 import { openerOf } from "../../../src/crypto/engine/engine.ts";
 import { Doctor } from "../../../src/encryption/identity/doctor.ts";
-import { EarlyReads, IdentityRequests } from "../../../src/encryption/identity/identity_requests.ts";
+import { IdentityRequests } from "../../../src/encryption/identity/identity_requests.ts";
+import { EarlyReads } from "../../../src/encryption/identity/identity.ts";
 import { ensureVerified } from "../../../src/encryption/identity/ensure_verified.ts";
 import {
   firstReads,
@@ -24,7 +25,8 @@ import type { AllAPI } from "../../../src/api/api.ts";
 import type { OpenSecretStorage, SecretStorageUnlock } from "@greenroom/matrix/types";
 import { ALICE, KEY } from "./scene.ts";
 import { answeredBy } from "../../support/answered_by.ts";
-import { newSeeds, SEED_SECRETS } from "../../../src/crypto/identity/identity_seeds.ts";
+import { newSeeds } from "../../../src/crypto/identity/identity_seeds.ts";
+import { SEED_SECRETS } from "../../../src/crypto/identity/identity.ts";
 
 const WITH_BACKUP = true, WITHOUT = false;
 const done = () => Promise.resolve();

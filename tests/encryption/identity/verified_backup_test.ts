@@ -3,7 +3,7 @@ import { type Client, MemoryStore } from "@greenroom/matrix";
 import { KeyBackupError } from "@greenroom/matrix/errors";
 import type { RoomID } from "@greenroom/matrix/types";
 import { ENCRYPTED } from "../../client/support/encrypted_room.ts";
-import { encodeRecoveryKey } from "../../../src/crypto/secrets/recovery_key.ts";
+import { encodeRecoveryKey } from "../../../src/crypto/secrets/secrets.ts";
 import { kept, plant } from "../secrets/scene.ts";
 import { type ClientStage, clientStage } from "../../client/support/stage.ts";
 import {

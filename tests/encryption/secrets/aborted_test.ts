@@ -1,10 +1,10 @@
 import type { Client } from "@greenroom/matrix";
 import type { OpenSecretStorage } from "@greenroom/matrix/types";
-import { encodeRecoveryKey } from "../../../src/crypto/secrets/recovery_key.ts";
 import { type AbortOptions, assertAbortable } from "../../client/support/aborted.ts";
 import { filled, forget } from "./scene.ts";
+import { recoveryKeyOf } from "../../crypto/secrets/recovery_keys.ts";
 
-const NEW = { recoveryKey: encodeRecoveryKey(new Uint8Array(32).fill(7)), onRecoveryKey: forget };
+const NEW = { recoveryKey: recoveryKeyOf(7), onRecoveryKey: forget };
 const NAME = "com.example.token";
 
 const CALLS: Record<

@@ -2,8 +2,12 @@
 
 import { assertEquals } from "@std/assert";
 import type { Client } from "@greenroom/matrix";
-import { describe, StorageKey } from "../../../src/crypto/secrets/storage_key.ts";
-import { encodeRecoveryKey, keyOfPassphrase } from "../../../src/crypto/secrets/recovery_key.ts";
+import {
+  describe,
+  encodeRecoveryKey,
+  keyOfPassphrase,
+  StorageKey,
+} from "../../../src/crypto/secrets/secrets.ts";
 import type { SecretStorageUnlock } from "@greenroom/matrix/types";
 import { clientStage } from "../../client/support/stage.ts";
 import { alter, DEFAULT_KEY, forget, keyType, passphraseKey, plant, problemOf } from "./scene.ts";
@@ -18,7 +22,10 @@ async function described(bytes: Uint8Array<ArrayBuffer>, hashing?: typeof HASHIN
   return await describe(key, hashing);
 }
 
-/** What is wrong when the key that is given is the last of so many; `changed`: it was found, and is not the default. */
+/**
+ * What is wrong when the key that is given is the last of so many;
+ * `changed`: it was found, and is not the default.
+ */
 async function problemAmong(client: Client, count: number, by: SecretStorageUnlock): Promise<string> {
   const hashing = by.passphrase === undefined ? undefined : HASHING;
   const right = hashing === undefined ? BYTES : await keyOfPassphrase(PASSPHRASE, hashing);

@@ -9,8 +9,7 @@ import { type Client, defineEvent } from "@greenroom/matrix";
 import { SecretStorageError } from "@greenroom/matrix/errors";
 import type { JsonObject, SecretStorageProblem } from "@greenroom/matrix/types";
 import type { ClientStage } from "../../client/support/stage.ts";
-import { keyOfPassphrase } from "../../../src/crypto/secrets/recovery_key.ts";
-import { describe, StorageKey } from "../../../src/crypto/secrets/storage_key.ts";
+import { describe, keyOfPassphrase, StorageKey } from "../../../src/crypto/secrets/secrets.ts";
 
 /** Where the server has the default key. */
 export const DEFAULT_KEY = "m.secret_storage.default_key";

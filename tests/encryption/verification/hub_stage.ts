@@ -59,6 +59,8 @@ export class HubStage {
   /** What the next steps come to. */
   readonly replies: (VerificationReply | Promise<VerificationReply>)[] = [];
   readonly hub: VerificationHub;
+  /** What handlers of requests get. */
+  readonly announced: VerificationRequest[] = [];
   /** The devices that are found. */
   found: readonly { readonly deviceId: string; readonly isDehydrated: boolean }[] = [
     { deviceId: "THEIRS", isDehydrated: false },
@@ -100,6 +102,7 @@ export class HubStage {
       { sendMessageEvent: () => this.sending },
       users as never,
       identity as never,
+      { internal: (_type, request) => (this.announced.push(request as VerificationRequest), []) },
     );
   }
 

@@ -43,6 +43,7 @@ Deno.test("A request is handed out once, and one that nobody can answer any more
   await stage.shows(verificationState({ id: "three", isIncoming: false }));
   await stage.shows(verificationState({ id: "four" }));
   assertEquals(requests.map(({ ways }) => ways), [["sas"], []]);
+  assertEquals(stage.announced, requests);
   await stage.shows(verificationState({ phase: "ready" }));
   const late = stage.read();
   await stage.clock.tick(0);
@@ -88,9 +89,11 @@ Deno.test("The other device is looked up before its keys are needed, and for not
   await stage.shows(verificationState());
   const [request] = requests;
   assert(request !== undefined);
-  for (const call of ["accept", "startSas", "showQr", "confirm", "mismatch", "cancel"] as const) {
-    await request[call]();
-  }
+  await request.accept();
+  const shortString = { emojiIndices: undefined, decimals: [1_000, 2_000, 9_191] };
+  stage.replies.push({ ...NOTHING, states: [verificationState({ phase: "comparing", shortString })] });
+  await request.startSas();
+  for (const call of ["showQr", "confirm", "mismatch", "cancel"] as const) await request[call]();
   await request.scanQr(new Uint8Array());
   assertEquals(
     stage.took().join(" "),

@@ -5,7 +5,7 @@ import { ValueError } from "@greenroom/matrix";
 import { VerificationError } from "@greenroom/matrix/errors";
 import type { VerificationState } from "../../../src/crypto/verification/verification.ts";
 import { LiveVerification, RequestStream } from "../../../src/encryption/verification/live_verification.ts";
-import { EMOJI } from "../../../src/encryption/verification/verification_crypto.ts";
+import { emojiOf } from "../../../src/encryption/verification/verification_crypto.ts";
 import { verificationState } from "./hub_stage.ts";
 
 const live = (change: Partial<VerificationState> = {}) =>
@@ -43,7 +43,7 @@ Deno.test("A device that shows numbers only has no emoji to compare, and each em
     { symbol: "🌽", name: "Corn" },
     { symbol: "📌", name: "Pin" },
   ]);
-  assertEquals([EMOJI.length, EMOJI[36]], [64, { symbol: "👍", name: "Thumbs Up" }]);
+  assertEquals(emojiOf([36]), [{ symbol: "👍", name: "Thumbs Up" }]);
 });
 
 Deno.test("Who waits for what is to be compared learns that there is nothing to compare any more", async () => {
@@ -51,6 +51,32 @@ Deno.test("Who waits for what is to be compared learns that there is nothing to 
   const comparing = request.compare();
   request.update(verificationState({ phase: "done", verified: { device: true, identity: false } }));
   await assertRejects(() => comparing, ValueError, "Cannot compare anything: the verification is done");
+});
+
+Deno.test("startSas() waits until the other side has accepted, begins once, and gives what is to be compared", async () => {
+  const acts: string[] = [];
+  const own = verificationState({ isIncoming: false });
+  const request = new LiveVerification(own, (_id, { act }) => Promise.resolve(void acts.push(act)));
+  const comparing = request.startSas();
+  assertEquals([await settles(comparing), acts], [false, []]);
+  request.update({ ...own, phase: "ready" });
+  assertEquals([await settles(comparing), acts], [false, ["startSas"]]);
+  const shortString = { emojiIndices: undefined, decimals: [1_000, 2_000, 9_191] };
+  request.update({ ...own, phase: "comparing", shortString });
+  assertEquals(await comparing, { emoji: undefined, decimals: shortString.decimals });
+  assertEquals(acts, ["startSas"]);
+});
+
+Deno.test("startSas() rejects when the other side declines, and when its signal aborts", async () => {
+  const own = verificationState({ isIncoming: false });
+  const request = new LiveVerification(own, () => Promise.resolve(undefined));
+  const reason = new TypeError("enough");
+  const refused = request.startSas({ signal: AbortSignal.abort(reason) });
+  assertStrictEquals(await refused.catch((error) => error), reason);
+  const declined = request.startSas();
+  const cancellation = { code: "m.user", reason: "", by: "them" } as const;
+  request.update({ ...own, phase: "cancelled", cancellation });
+  await assertRejects(() => declined, VerificationError, "called it off with m.user");
 });
 
 Deno.test("compare() refuses an option that there is not, also if there is nothing to wait for", async () => {

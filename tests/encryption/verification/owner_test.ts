@@ -1,13 +1,13 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { Client, ValueError } from "@greenroom/matrix";
 import { RoomCreatePreset, type RoomID, type VerificationRequest } from "@greenroom/matrix/types";
-import { encodeRecoveryKey } from "../../../src/crypto/secrets/recovery_key.ts";
 import { type ClientStage, clientStage } from "../../client/support/stage.ts";
 import { ALICE, BOB, reach, synced } from "./pair.ts";
 import { EVERYBODY } from "../../support/everybody.ts";
+import { recoveryKeyOf } from "../../crypto/secrets/recovery_keys.ts";
 
 const IS_SAME = true;
-const KEY = encodeRecoveryKey(new Uint8Array(32).fill(7));
+const KEY = recoveryKeyOf(7);
 
 /** The owner asks, and comes as far as comparing: the bot does its part alone. */
 async function comparing(here: ClientStage, owner: Client, roomId?: RoomID): Promise<VerificationRequest> {

@@ -41,7 +41,8 @@ export async function synced(
   await here.until(() => client.crypto !== undefined);
   let isReady = false;
   client.ready.then(() => isReady = true, () => isReady = true);
-  for (let round = 0; round < 30 && !isReady; round++) await here.settle(); // one that goes on gets nothing new
+  // One that goes on gets nothing new.
+  for (let round = 0; round < 30 && !isReady; round++) await here.settle();
   return client;
 }
 

@@ -1,10 +1,10 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { VerificationError } from "@greenroom/matrix/errors";
-import { encodeRecoveryKey } from "../../../src/crypto/secrets/recovery_key.ts";
 import { clientStage } from "../../client/support/stage.ts";
 import { ALICE, BOB, reach, readyPair, synced } from "./pair.ts";
+import { recoveryKeyOf } from "../../crypto/secrets/recovery_keys.ts";
 
-const [KEY, OTHER_KEY] = [7, 8].map((byte) => encodeRecoveryKey(new Uint8Array(32).fill(byte)));
+const [KEY, OTHER_KEY] = [7, 8].map(recoveryKeyOf);
 const WAYS = { ways: ["sas", "show-qr", "scan-qr"] } as const;
 
 Deno.test("Two users verify each other's identities by a QR code", async () => {

@@ -137,6 +137,38 @@ Deno.test("Each who iterates gets each request, also those that wait already, un
   await assertRejects(async () => await request?.done, VerificationError, "The client was closed");
 });
 
+Deno.test("A handler gets the requests of others, compares with them, and keeps no client from stopping", async () => {
+  await using here = clientStage();
+  const [alice, bob] = [await synced(here, "alice"), await synced(here, "bob")];
+  const seen: string[] = [];
+  alice.on("VERIFICATION_REQUEST", () => void seen.push("alice asked herself"));
+  bob.on("VERIFICATION_REQUEST", async (request) => {
+    await request.accept();
+    const { emoji } = await request.startSas();
+    seen.push(JSON.stringify(emoji));
+    await request.confirm();
+  });
+  const ask = async () => {
+    const request = await alice.crypto?.requestVerification(BOB);
+    const shown = await request?.startSas();
+    seen.push(JSON.stringify(shown?.emoji));
+    await request?.confirm();
+    return await request?.done;
+  };
+  let verified: string | undefined;
+  ask().then((result) => verified = result?.deviceId, (error) => verified = String(error));
+  await here.until(() => verified !== undefined);
+  assertEquals([verified, seen.length, new Set(seen).size], [bob.deviceId, 2, 1]);
+
+  bob.on("VERIFICATION_REQUEST", (request) => request.done);
+  await alice.crypto?.requestVerification(BOB);
+  await here.settle();
+  let hasEnded = false;
+  bob.syncingTask?.then(() => hasEnded = true);
+  bob.stop();
+  await here.until(() => hasEnded);
+});
+
 Deno.test("A declined request is called off on both sides", async () => {
   await using here = clientStage();
   const [alice, bob] = [await synced(here, "alice"), await synced(here, "bob")];

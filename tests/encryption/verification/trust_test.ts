@@ -1,10 +1,10 @@
 import { assert, assertEquals } from "@std/assert";
 import type { Client } from "@greenroom/matrix";
-import { encodeRecoveryKey } from "../../../src/crypto/secrets/recovery_key.ts";
 import { type ClientStage, clientStage } from "../../client/support/stage.ts";
 import { ALICE, BOB, comparingPair, reach, synced } from "./pair.ts";
+import { recoveryKeyOf } from "../../crypto/secrets/recovery_keys.ts";
 
-const [KEY, OTHER_KEY] = [7, 8].map((byte) => encodeRecoveryKey(new Uint8Array(32).fill(byte)));
+const [KEY, OTHER_KEY] = [7, 8].map(recoveryKeyOf);
 
 /** Lets two sides compare and confirm. */
 async function verify(here: ClientStage, asker: Client, other: Client) {

@@ -1,6 +1,9 @@
 import { assertEquals } from "@std/assert";
 import { type Json, stage } from "../harness.ts";
 
+/** A homeserver that has state after timelines as a proposal. */
+const STATE_AFTER = { unstableFeatures: { "org.matrix.msc4222": true } };
+
 Deno.test("an invite shows the room as it was then", async () => {
   await using scene = stage(["alice", "bob"]);
   const { alice, bob } = scene.users;
@@ -42,7 +45,7 @@ Deno.test("a filter of rooms lets a create event pass that gives its room the ID
 });
 
 Deno.test("state after the timeline has the name of the experiment where that is asked for", async () => {
-  await using scene = stage(["alice"]);
+  await using scene = stage(["alice"], STATE_AFTER);
   const { alice } = scene.users;
   const room = await alice.createRoom();
   const joined = (await alice.sync({ "org.matrix.msc4222.use_state_after": true })).rooms.join[room];
@@ -114,7 +117,7 @@ Deno.test("a room that was joined anew comes with its tags, and no other account
 });
 
 Deno.test("the last one to leave is not told of that as of state", async () => {
-  await using scene = stage(["alice"]);
+  await using scene = stage(["alice"], STATE_AFTER);
   const { alice } = scene.users;
   const room = await alice.createRoom();
   const { next_batch: since } = await alice.sync();

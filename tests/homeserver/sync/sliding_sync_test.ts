@@ -1,57 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
-import { Homeserver, TestClock } from "@greenroom/matrix/testing";
 import { EXTENSIONS as PROPOSALS, SPELLINGS } from "../../support/sliding.ts";
 import { bodies, type Json } from "../harness.ts";
-
-const FEATURE = "org.matrix.simplified_msc3575";
-const EXTENSIONS = Object.fromEntries(
-  ["to_device", "e2ee", "account_data", "receipts", "typing"].map((name) => [name, { enabled: true }]),
-);
-
-/** Users of a homeserver with sliding sync. */
-function scene(unstableFeatures: Record<string, boolean> = { [FEATURE]: true }) {
-  const clock = new TestClock();
-  const homeserver = new Homeserver({ clock, unstableFeatures });
-  const user = (name: string) => {
-    const { accessToken } = homeserver.createUser(name);
-    const ask = async (method: string, path: string, body?: Json): Promise<Response> =>
-      await homeserver.fetch(`${homeserver.baseUrl}/_matrix/client/${path}`, {
-        method,
-        headers: { authorization: `Bearer ${accessToken}` },
-        ...(body !== undefined && { body: JSON.stringify(body) }),
-      });
-    const done = async (...[method, path, body]: Parameters<typeof ask>): Promise<Json> => {
-      const response = await ask(method, path, body);
-      const answer = await response.json();
-      assert(response.ok, JSON.stringify(answer));
-      return answer;
-    };
-    let count = 0;
-    return {
-      ask,
-      done,
-      say: async (room: string, body: string) =>
-        (await done("PUT", `v3/rooms/${room}/send/m.room.message/${count++}`, { msgtype: "m.text", body }))
-          .event_id,
-      createRoom: async (body: Json = {}) =>
-        (await done("POST", "v3/createRoom", { preset: "public_chat", ...body })).room_id as string,
-      slide: (pos: string | undefined, last: number, { timeout = 0, conn = "" } = {}): Promise<Json> =>
-        done("POST", `unstable/${FEATURE}/sync?timeout=${timeout}${pos === undefined ? "" : `&pos=${pos}`}`, {
-          conn_id: conn,
-          lists: { l: { ranges: [[0, last]], timeline_limit: 3, required_state: [["*", "*"]] } },
-          extensions: EXTENSIONS,
-        }),
-      slideMerged: (pos: string | undefined, body: Json = {}): Promise<Json> =>
-        done("POST", "v4/sync", {
-          ...(pos !== undefined && { pos }),
-          lists: { l: { timeline_limit: 3, required_state: { include: [{}] } } },
-          extensions: EXTENSIONS,
-          ...body,
-        }),
-    };
-  };
-  return { homeserver, clock, user, [Symbol.asyncDispose]: () => homeserver[Symbol.asyncDispose]() };
-}
+import { FEATURE, scene } from "./sliding_scene.ts";
 
 Deno.test("Sliding sync shows the rooms with the latest messages, and others when they are asked for", async () => {
   await using here = scene();
@@ -130,6 +80,22 @@ Deno.test("A new connection shows rooms that the user was removed from, with rec
   assertEquals(Object.keys(fresh.rooms), [kicked]);
   assertEquals(bodies(fresh.rooms[kicked].timeline), []);
 });
+
+for (const isShown of [true, false]) {
+  Deno.test(`A room that was left and forgotten is shown once more, and not again, shown before: ${isShown}`, async () => {
+    await using here = scene();
+    const [alice, bob] = [here.user("alice"), here.user("bob")];
+    const room = await alice.createRoom();
+    const early = isShown ? undefined : await bob.slide(undefined, 9);
+    await bob.done("POST", `v3/rooms/${room}/join`, {});
+    const { pos } = early ?? await bob.slide(undefined, 9);
+    for (const action of ["leave", "forget"]) await bob.done("POST", `v3/rooms/${room}/${action}`, {});
+    const next = await bob.slide(pos, 9);
+    assertEquals([next.lists.l.count, Object.keys(next.rooms)], [1, [room]]);
+    const last = await bob.slide(next.pos, 9);
+    assertEquals([last.lists.l.count, last.rooms], [0, {}]);
+  });
+}
 
 Deno.test("Sliding sync waits for news until its timeout, and has what is beside rooms", async () => {
   await using here = scene();

@@ -1,9 +1,9 @@
 import { assertEquals, assertInstanceOf } from "@std/assert";
 import { MemoryStore, type Store, UnknownTokenError } from "@greenroom/matrix";
 import { StoreFullError } from "@greenroom/matrix/errors";
-import { systemClock } from "../../../src/base/clock.ts";
 import { BOTH, type Story } from "../story.ts";
 import { TRANSPORTS } from "../transports/transport.ts";
+import { WrongClock } from "../wrong_clock.ts";
 import { causeOf } from "./deployment.ts";
 
 const YEAR = 365 * 24 * 3_600_000;
@@ -42,6 +42,7 @@ export const absence: readonly Story[] = [
       const [one, other] = [await world.talk(alice, bot), await world.talk(alice, bot)];
       await one.say(1);
       await one.answered();
+      await bot.network.settled();
       bot.network.weather = "down";
       await one.say(30);
       await alice.client.inviteUser(one.room, carol.userId);
@@ -77,6 +78,7 @@ export const absence: readonly Story[] = [
       const talk = await world.talk(alice, bot);
       await talk.say(3);
       await talk.answered();
+      await bot.network.settled();
       bot.network.weather = "bad gateway";
       await world.host.restart();
       await talk.say(3);
@@ -96,17 +98,12 @@ export const absence: readonly Story[] = [
     talkative: true,
     async tell(world) {
       const [alice, bot] = [await world.person("alice"), await world.bot()];
-      let offset = 0;
-      bot.options = {
-        clock: {
-          now: () => systemClock.now() + offset,
-          delay: (ms, options) => systemClock.delay(ms, options),
-        },
-      };
+      const clock = new WrongClock();
+      bot.options = { clock };
       await bot.start();
       const talk = await world.talk(alice, bot);
       for (const wrong of [0, YEAR, -YEAR, 0]) {
-        offset = wrong;
+        clock.offset = wrong;
         await talk.say(2);
         await talk.answered();
         await bot.stop();

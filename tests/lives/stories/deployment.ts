@@ -128,7 +128,8 @@ export const deployment: readonly Story[] = [
     talkative: true,
     async tell(world) {
       const { bot, talk } = await world.conversation();
-      for (const count of [3, 40, 0]) { // behind workers, a pass may be shown less than was said: the next is shown it
+      // Behind workers, a pass may be shown less than was said: the next is shown it.
+      for (const count of [3, 40, 0]) {
         await bot.stop();
         await talk.say(count);
         await bot.wake().syncOnce();

@@ -1,8 +1,8 @@
 import { assertEquals } from "@std/assert";
 import { MemoryStore } from "@greenroom/matrix";
-import { systemClock } from "../../../src/base/clock.ts";
 import { BOTH, type Story } from "../story.ts";
 import { TRANSPORTS } from "../transports/transport.ts";
+import { WrongClock } from "../wrong_clock.ts";
 
 const DAY = 24 * 3_600_000;
 
@@ -121,13 +121,8 @@ export const kit: readonly Story[] = [
     transports: ["polling", "sliding", "wake"], // an application service has its host's clock
     async tell(world) {
       const [alice, bot] = [await world.person("alice"), await world.bot()];
-      let offset = 0;
-      bot.options = {
-        clock: {
-          now: () => systemClock.now() + offset,
-          delay: (ms, options) => systemClock.delay(ms, options),
-        },
-      };
+      const clock = new WrongClock();
+      bot.options = { clock };
       await bot.start();
       const { room } = await world.talk(alice, bot);
       for (const [count, text] of [`${DAY / 2} tea`, `${DAY * 2} coffee`].entries()) {
@@ -135,13 +130,14 @@ export const kit: readonly Story[] = [
         await alice.reads(room, bot.userId, count + 1);
       }
       await bot.stop();
-      offset = DAY;
+      clock.offset = DAY;
       await bot.start();
       await alice.reads(room, bot.userId, 3);
       await bot.kill();
       await bot.start();
       await bot.stop();
-      offset = DAY * 4; // the command may have been cut off by the first stop: then its two days began after that
+      // The command may have been cut off by the first stop: then its two days began after that.
+      clock.offset = DAY * 4;
       await bot.start();
       await alice.reads(room, bot.userId, 4);
       const [, , tea, coffee] = alice.of(room, bot.userId).map((text) =>

@@ -9,7 +9,8 @@ import { assertRejects } from "@std/assert";
 import type { Client, MatrixRequestError } from "@greenroom/matrix";
 import type { SyncResponse, SyncToken } from "@greenroom/matrix/types";
 
-const PATIENCE_MS = 30_000;
+/** How long anything may take, in milliseconds: it costs time only where something never comes. */
+const PATIENCE_MS = 120_000;
 
 /** Something that was seen in a sync response, and where to sync on from. */
 export interface Seen<T> {

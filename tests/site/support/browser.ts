@@ -19,6 +19,20 @@ interface Answer {
 /** Calls a method of the protocol. */
 type Call = (method: string, params?: object) => Promise<Answer["result"]>;
 
+/** After how long something is taken to hang, in milliseconds: far longer than a busy machine needs. */
+const LIMIT = 180_000;
+
+/** Waits for something, and fails if it hangs. */
+async function within<T>(limit: number, promise: Promise<T>, what: string): Promise<T> {
+  const hung = Promise.withResolvers<never>();
+  const timer = setTimeout(() => hung.reject(new Error(`Chromium hangs: it has not given ${what}`)), limit);
+  try {
+    return await Promise.race([promise, hung.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 /** A running Chromium. Dispose it, and it ends. */
 export class Browser implements AsyncDisposable {
   readonly #socket: WebSocket;
@@ -30,6 +44,9 @@ export class Browser implements AsyncDisposable {
   private constructor(socket: WebSocket, ended: () => Promise<void>) {
     this.#socket = socket;
     this.#ended = ended;
+    socket.addEventListener("close", () => {
+      for (const call of this.#calls.values()) call.reject(new Error("Chromium has ended"));
+    });
     socket.onmessage = ({ data }) => this.#receive(JSON.parse(data));
   }
 
@@ -61,8 +78,8 @@ export class Browser implements AsyncDisposable {
       }
       address.reject(new Error(`Cannot start ${program}: it ended:\n${printed}`));
     })();
-    const socket = new WebSocket(await address.promise);
-    await new Promise((resolve) => socket.onopen = resolve);
+    const socket = new WebSocket(await within(LIMIT, address.promise, "its address"));
+    await within(LIMIT, new Promise((resolve) => socket.onopen = resolve), "a connection");
     return new Browser(socket, async () => {
       await Promise.all([reading, child.status]);
       await Deno.remove(profile, { recursive: true });
@@ -75,7 +92,7 @@ export class Browser implements AsyncDisposable {
     const answer = Promise.withResolvers<Answer["result"]>();
     this.#calls.set(id, answer);
     this.#socket.send(JSON.stringify({ id, method, params, sessionId }));
-    return answer.promise;
+    return within(2 * LIMIT, answer.promise, `an answer to ${method} ${JSON.stringify(params)}`);
   }
 
   /** Opens an empty page. */
@@ -136,7 +153,7 @@ export class Page {
   async open(url: string): Promise<void> {
     this.#loaded = Promise.withResolvers();
     await this.#call("Page.navigate", { url });
-    await this.#loaded.promise;
+    await within(LIMIT, this.#loaded.promise, `all of ${url}`);
   }
 
   /** Gives the page a width, and the system a colour scheme. */
@@ -163,14 +180,25 @@ export class Page {
     return result.value;
   }
 
-  /** Waits until a condition holds, looking again with each change of the page. */
+  /**
+   * Waits until a condition holds, looking again with each change of the page, and ten times a second. What
+   * does not come about within minutes is an error that shows the page.
+   */
   async until(condition: string): Promise<void> {
-    await this.evaluate(`new Promise((resolve) => {
-      const look = () => { if (${condition}) { watcher.disconnect(); resolve(); } };
+    const came = await this.evaluate<boolean>(`new Promise((resolve) => {
+      const end = (came) => { watcher.disconnect(); clearTimeout(timer); clearInterval(looks); resolve(came); };
+      const look = () => { if (${condition}) end(true); };
       const watcher = new MutationObserver(look);
+      const timer = setTimeout(() => end(false), ${LIMIT});
+      const looks = setInterval(look, 100);
       watcher.observe(document, { subtree: true, childList: true, characterData: true, attributes: true });
       look();
     })`);
+    if (came) return;
+    const shown = await this.evaluate<string>("document.body.innerText.slice(-2000)");
+    throw new Error(
+      [`It did not come about: ${condition}. Errors:`, ...this.errors, "The page:", shown].join("\n"),
+    );
   }
 
   /** Types a text where the cursor stands. */

@@ -1,9 +1,10 @@
 import { assert, assertEquals, assertFalse, assertStrictEquals, assertThrows } from "@std/assert";
 import { serialize } from "node:v8";
 import { StoreFormatError, ValueError } from "@greenroom/matrix/errors";
-import { decodeValue, encodeValue } from "../../../src/store/base/store.ts";
+import { decodeValue, encodeValue } from "../../../src/store/base/mod.ts";
 
-const isText = (value: unknown) => encodeValue(value)[0] !== 0xff;
+const isText = (value: unknown) => encodeValue(value)[0] !== 0xff && !isMixed(value);
+const isMixed = (value: unknown) => encodeValue(value)[0] === 0xfe;
 
 const json: [string, unknown][] = [
   ["an event", {
@@ -37,7 +38,9 @@ const holes = Object.assign(new Array(1), { name: "as many as its numbers" });
 const others: [string, unknown][] = [
   ["undefined", undefined],
   ["a property that is undefined", { a: undefined }],
-  ["bytes", { bytes: Uint8Array.of(1, 2, 3) }],
+  ["bytes in an object in an object", { a: { bytes: Uint8Array.of(1, 2, 3) } }],
+  ["bytes beside what JSON does not know", { bytes: Uint8Array.of(1, 2, 3), at: new Date(5) }],
+  ["other numbers than bytes", { list: Uint16Array.of(1, 2, 3) }],
   ["a number that JSON does not know", [NaN, -Infinity]],
   ["zero below zero", -0],
   ["a bigint", 1n],
@@ -57,6 +60,27 @@ for (const [name, value] of others) {
   });
 }
 
+const mixed: [string, unknown][] = [
+  ["bytes", Uint8Array.of(0, 255)],
+  ["no bytes", new Uint8Array()],
+  ["a view of bytes", Uint8Array.of(1, 2, 3, 4).subarray(1, 3)],
+  ["bytes in an object", { id: "ü", state: Uint8Array.of(1, 2, 3), none: new Uint8Array(), of: { n: [1] } }],
+  [
+    "bytes under a name that objects have by themselves",
+    Object.fromEntries([["__proto__", Uint8Array.of(1)]]),
+  ],
+];
+for (const [name, value] of mixed) {
+  Deno.test(`encodeValue() leaves ${name} as they are, and gives them back`, () => {
+    assert(isMixed(value));
+    const back = decodeValue(encodeValue(value));
+    assertEquals(back, structuredClone(value));
+    if (!(value instanceof Uint8Array)) {
+      assertEquals(Object.keys(back as object), Object.keys(value as object));
+    }
+  });
+}
+
 Deno.test("encodeValue() gives back zero below zero as such", () => {
   assertStrictEquals(decodeValue(encodeValue(-0)), -0);
 });
@@ -65,6 +89,16 @@ Deno.test("encodeValue() looks no longer at what branches again and again than a
   let branch: unknown = {};
   for (let depth = 0; depth < 30; depth++) branch = [branch, branch];
   assertFalse(isText(branch));
+});
+
+Deno.test("encodeValue() refuses bytes that are a proxy's, or that have been handed on", () => {
+  const detached = Uint8Array.of(1, 2, 3);
+  structuredClone(detached.buffer, { transfer: [detached.buffer] });
+  for (const bytes of [detached, new Proxy(new Uint8Array(1), {})]) {
+    for (const value of [bytes, { bytes }, { of: { bytes } }]) {
+      assertThrows(() => encodeValue(value), ValueError, "it is not plain data");
+    }
+  }
 });
 
 Deno.test("encodeValue() refuses what is not plain data, also if it says how to make JSON of it", () => {
@@ -89,12 +123,19 @@ Deno.test("decodeValue() reads what was written before values were JSON", () => 
 
 Deno.test("decodeValue() says that bytes are damaged", () => {
   const bytes = encodeValue({ name: "ü" });
+  const mixed = encodeValue({ state: Uint8Array.of(1, 2, 3) });
   const damaged = [
     new Uint8Array(),
     bytes.subarray(1),
     bytes.subarray(0, 5),
     bytes.with(9, 0xff),
     Uint8Array.of(0, 17),
+    mixed.subarray(0, 3),
+    mixed.subarray(0, 9),
+    mixed.subarray(0, -1),
+    mixed.with(4, 1),
+    Uint8Array.of(...mixed, 0),
+    mixed.with(mixed.length - 6, "-".charCodeAt(0)),
   ];
   for (const each of [...damaged, serialize({ a: 1 }).subarray(0, 4)]) {
     assertThrows(() => decodeValue(each), StoreFormatError, "it is damaged");

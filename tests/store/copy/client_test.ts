@@ -58,7 +58,8 @@ Deno.test("A bot goes on from a copy of its device in a sealed store, with the k
   const after = await inspectDevice(sealed, device);
   const counts = ({ kinds }: DeviceInspection) =>
     Object.entries(kinds).map(([kind, { records }]) => [kind, records]);
-  assertEquals(counts(after), counts(before)); // how a number or a text is encoded depends on what became of it before
+  // How a number or a text is encoded depends on what became of it before.
+  assertEquals(counts(after), counts(before));
   assert(after.hasPosition && after.schema !== undefined && after.kinds["crypto/account"]?.records === 1);
 
   const again = stage.client("carol", { encryption: EVERYBODY, store: sealed });

@@ -3,9 +3,9 @@ import { StoreError, StoreInUseError, ValueError } from "@greenroom/matrix/error
 import type { Store, StoreCheck, StoreMutation } from "@greenroom/matrix";
 import { exportDevice, importDevice } from "../../../src/store/copy/copy.ts";
 import { assertUsable } from "../../../src/store/copy/import_target.ts";
-import { Lease } from "../../../src/store/device/lease.ts";
+import { Lease } from "../../../src/store/device/mod.ts";
 import { MemoryStore } from "../../../src/store/base/mod.ts";
-import { TestClock } from "../../../src/testing/mod.ts";
+import { TestClock } from "@greenroom/matrix/testing";
 import {
   clock,
   copyOf,
@@ -84,7 +84,8 @@ Deno.test("A long export and a long import keep their leases alive", async () =>
   const copy = exportDevice(from, { ...DEVICE, clock }).pipeThrough(slow);
   const { bytes } = await importDevice(to, copy, { clock });
   const chunks = Math.ceil(bytes / 65_600);
-  assertEquals(held, { from: chunks, to: chunks - 1 }); // the last chunk comes when the export is over, the first before the import
+  // The last chunk comes when the export is over, the first before the import.
+  assertEquals(held, { from: chunks, to: chunks - 1 });
   assertEquals((await recordsOf(to)).length, 40);
 });
 

@@ -88,6 +88,7 @@ Deno.test("importDevice() refuses what is no copy, or one of a newer version", a
   const bytes = await copyOf(await some());
   assertStringIncludes((await assertRefused(bytes.with(0, 0), StoreFormatError)).message, "it is none");
   assertStringIncludes((await assertRefused(bytes.with(8, 2), StoreFormatError)).message, "newer");
-  const text = ReadableStream.from(["GRDEVICE".repeat(20)]) as unknown as ReadableStream<Uint8Array>; // against its type
+  // Against its type.
+  const text = ReadableStream.from(["GRDEVICE".repeat(20)]) as unknown as ReadableStream<Uint8Array>;
   await assertRejects(() => importDevice(new MemoryStore(), text), ValueError);
 });

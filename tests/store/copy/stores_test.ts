@@ -1,10 +1,10 @@
 import { assertEquals } from "@std/assert";
-import { KvStore } from "../../../src/store/deno_kv/deno_kv.ts";
+import { KvStore } from "@greenroom/matrix/store/kv";
 import { exportDevice, importDevice } from "../../../src/store/copy/copy.ts";
 import type { Store } from "@greenroom/matrix";
 import { MemoryStore } from "../../../src/store/base/mod.ts";
 import { SealedStore } from "../../../src/store/sealed/sealed.ts";
-import { SqliteStore } from "../../../src/store/sqlite/sqlite.ts";
+import { SqliteStore } from "@greenroom/matrix/store/sqlite";
 import { clock, DEVICE, KEY, OTHER_KEY, recordsOf, set, some } from "../support/device_copies.ts";
 
 Deno.test("A device moves through all kinds of stores and comes back as it was", async () => {

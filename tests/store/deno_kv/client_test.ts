@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { Client } from "../../../src/client/client.ts";
-import { KvStore } from "../../../src/store/deno_kv/deno_kv.ts";
-import { Homeserver } from "../../../src/testing/mod.ts";
+import { KvStore } from "@greenroom/matrix/store/kv";
+import { Homeserver } from "@greenroom/matrix/testing";
 
 Deno.test("Client goes on from where it was when it starts again on the same KvStore", async () => {
   const folder = await Deno.makeTempDir();

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertFalse } from "@std/assert";
-import { KvStore } from "../../../src/store/deno_kv/deno_kv.ts";
+import { KvStore } from "@greenroom/matrix/store/kv";
 import type { StoreCheck, StoreKey, StoreMutation } from "@greenroom/matrix";
 import { Crash, CrashingWatch, recordCounts, watchedKv } from "../support/watched_kv.ts";
 

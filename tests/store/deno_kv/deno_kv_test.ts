@@ -1,23 +1,12 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import fc from "fast-check";
 import { StoreError, StoreFormatError, StoreInUseError, ValueError } from "@greenroom/matrix/errors";
-import type { StoreKey, StoreMutation } from "@greenroom/matrix";
-import { KvStore } from "../../../src/store/deno_kv/deno_kv.ts";
+import { KvStore } from "@greenroom/matrix/store/kv";
 import { LocalDatabase } from "../../../src/store/deno_kv/local_database.ts";
-import { TestClock } from "../../../src/testing/mod.ts";
+import { TestClock } from "@greenroom/matrix/testing";
 import { valueKey } from "../../../src/store/deno_kv/database.ts";
 import { type KvWatch, recordCounts, watchedKv } from "../support/watched_kv.ts";
-
-const large = (fill: number, length = 100_000) => new Uint8Array(length).fill(fill);
-const set = (key: StoreKey, value: unknown): StoreMutation => ({ type: "set", key, value });
-
-function many(value: unknown): StoreMutation[] {
-  return Array.from({ length: 1_100 }, (_, index) => set(["many", String(index)], value));
-}
-
-async function valueOf(store: KvStore, key: StoreKey): Promise<unknown> {
-  return (await store.getMany([key]))[0]?.value;
-}
+import { large, many, set, valueOf } from "../support/records.ts";
 
 Deno.test("KvStore makes one atomic operation of a commit, and reads nothing for it", async () => {
   using kv = await Deno.openKv(":memory:");
@@ -75,7 +64,8 @@ Deno.test("KvStore removes parts when it opens that another has left behind, and
   const other = await KvStore.over(watchedKv(kv, {}));
   await other.commit([set(["a"], large(1)), set(["kept"], large(2)), set(["read"], large(3))]);
   await store.getMany([["read"]]);
-  await store.commit([set(["a"], 1), set(["read"], 1)]); // of the one it has not read, it does not know the parts
+  // Of the one it has not read, it does not know the parts.
+  await store.commit([set(["a"], 1), set(["read"], 1)]);
   assertEquals(await recordCounts(kv), { value: 3, part: 4, parts: 2 });
   const opened = await KvStore.over(watchedKv(kv, {}));
   assertEquals((await recordCounts(kv)).part, 2);
@@ -95,7 +85,8 @@ Deno.test("KvStore removes no parts of a value that another store is about to wr
 
 Deno.test("KvStore refuses a key that is too long by name, and takes one that is just not", async () => {
   await using store = await KvStore.open(":memory:");
-  const room = 2048 - 2 - "greenroom".length - 2 - "value".length; // for the parts, each of which takes two more
+  // For the parts, each of which takes two more.
+  const room = 2048 - 2 - "greenroom".length - 2 - "value".length;
   const longest = [["x".repeat(room - 2)], ["\0".repeat((room - 2) / 2)], [
     "ä".repeat(100),
     "x".repeat(room - 204),

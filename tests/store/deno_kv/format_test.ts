@@ -1,11 +1,11 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
 import { StoreError, StoreFormatError, StoreReadOnlyError } from "@greenroom/matrix/errors";
-import { KvStore } from "../../../src/store/deno_kv/deno_kv.ts";
+import { KvStore } from "@greenroom/matrix/store/kv";
 import { formatKey, journalKey } from "../../../src/store/deno_kv/database.ts";
 import { storeErrorOf } from "../../../src/store/deno_kv/local_database.ts";
 import { encodeSet } from "../../../src/store/deno_kv/values.ts";
-import { encodeValue } from "../../../src/store/base/store.ts";
+import { encodeValue } from "../../../src/store/base/mod.ts";
 import { watchedKv } from "../support/watched_kv.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);

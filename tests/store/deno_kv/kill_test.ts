@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { KvStore } from "../../../src/store/deno_kv/deno_kv.ts";
+import { KvStore } from "@greenroom/matrix/store/kv";
 import { wholeRounds } from "../support/commit_rounds.ts";
 import { recordCounts } from "../support/watched_kv.ts";
 

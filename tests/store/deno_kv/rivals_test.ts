@@ -1,19 +1,8 @@
 import { assert, assertEquals, assertFalse, assertRejects } from "@std/assert";
-import { KvStore } from "../../../src/store/deno_kv/deno_kv.ts";
-import type { StoreKey, StoreMutation } from "@greenroom/matrix";
+import { KvStore } from "@greenroom/matrix/store/kv";
 import { PausingWatch } from "../support/pausing_watch.ts";
 import { Crash, CrashingWatch, type KvWatch, recordCounts, watchedKv } from "../support/watched_kv.ts";
-
-const large = (fill: number, length = 100_000) => new Uint8Array(length).fill(fill);
-const set = (key: StoreKey, value: unknown): StoreMutation => ({ type: "set", key, value });
-
-function many(value: unknown): StoreMutation[] {
-  return Array.from({ length: 1_100 }, (_, index) => set(["many", String(index)], value));
-}
-
-async function valueOf(store: KvStore, key: StoreKey): Promise<unknown> {
-  return (await store.getMany([key]))[0]?.value;
-}
+import { large, many, set, valueOf } from "../support/records.ts";
 
 for (let at = 1; at <= 8; at++) {
   Deno.test(`KvStore keeps to what others do while its large commit stands still before its commit ${at}`, async () => {

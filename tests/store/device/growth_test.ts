@@ -1,10 +1,9 @@
 import { assert, assertEquals } from "@std/assert";
-import { spawnStore } from "../../../src/actors/store/store_actor.ts";
-import type { RoomChange } from "../../../src/actors/store/store_protocol.ts";
-import { WeighedCache } from "../../../src/base/recent_map.ts";
-import { ReplayLog } from "../../../src/crypto/megolm/replay_log.ts";
+import { type RoomChange, spawnStore } from "../../../src/actors/store/mod.ts";
+import { RecentMap } from "../../../src/base/recent_map.ts";
+import { ReplayLog } from "../../../src/crypto/megolm/mod.ts";
 import { SeenMessages } from "../../../src/crypto/olm/olm_inbox.ts";
-import { type RecordCache, Transaction } from "../../../src/crypto/records/transaction.ts";
+import { type RecordCache, Transaction } from "../../../src/crypto/records/mod.ts";
 import type { StoreKey, StoreMutation } from "@greenroom/matrix";
 import { Membership, type MessageEvent, type RoomID, SyncStream } from "@greenroom/matrix/types";
 import { MemoryStore } from "../../../src/store/base/mod.ts";
@@ -58,7 +57,7 @@ function message(number: number): MessageEvent {
 /** A vault, with a step for each piece of work on it. */
 function steps(store: MemoryStore) {
   const vault = memoryVault(store);
-  const cache: RecordCache = new WeighedCache(1_000);
+  const cache: RecordCache = new RecentMap(1_000);
   return async (work: (tx: Transaction) => Promise<void>): Promise<void> => {
     const tx = new Transaction(vault, cache);
     await work(tx);
@@ -211,6 +210,7 @@ Deno.test("The cost of an encrypted message does not depend on earlier ones, roo
   const grown = await Promise.all([alice, bob].map(({ store }) => kindsIn(store)));
   for (const [index, kinds] of grown.entries()) {
     const more = [...kinds].filter(([kind, count]) => count > (crowded[index]?.get(kind) ?? 0));
-    assertEquals(more.map(([kind]) => kind), ["crypto/replay"]); // a block for each 32 messages, kept with its session
+    // A block for each 32 messages, kept with its session.
+    assertEquals(more.map(([kind]) => kind), ["crypto/replay"]);
   }
 });

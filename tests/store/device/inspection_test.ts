@@ -3,11 +3,10 @@ import { StoreKeyError, ValueError } from "@greenroom/matrix/errors";
 import type { StoreKey, StoreMutation } from "@greenroom/matrix";
 import { exportDevice, importDevice } from "../../../src/store/copy/copy.ts";
 import { inspectDevice, listDevices } from "../../../src/store/device/inspection.ts";
-import { encodeValue } from "../../../src/store/base/store.ts";
-import { Lease } from "../../../src/store/device/lease.ts";
-import { MemoryStore } from "../../../src/store/base/mod.ts";
+import { encodeValue, MemoryStore } from "../../../src/store/base/mod.ts";
+import { Lease } from "../../../src/store/device/mod.ts";
 import { SealedStore } from "../../../src/store/sealed/sealed.ts";
-import { TestClock } from "../../../src/testing/mod.ts";
+import { TestClock } from "@greenroom/matrix/testing";
 
 const DEVICE = { mxid: "@alice:example.org", deviceId: "DEVICE" } as const;
 const PREFIX: StoreKey = [DEVICE.mxid, DEVICE.deviceId];

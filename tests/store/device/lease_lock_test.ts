@@ -1,10 +1,10 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { StoreError, StoreInUseError } from "@greenroom/matrix/errors";
 import type { StoreKey } from "@greenroom/matrix";
-import { Lease, type LeaseOptions } from "../../../src/store/device/lease.ts";
+import { Lease, type LeaseOptions } from "../../../src/store/device/mod.ts";
 import { MemoryStore } from "../../../src/store/base/mod.ts";
 import { SealedStore } from "../../../src/store/sealed/sealed.ts";
-import { TestClock } from "../../../src/testing/mod.ts";
+import { TestClock } from "@greenroom/matrix/testing";
 import { recordingLogger } from "../../actors/kernel/support.ts";
 import { LockingStore } from "../support/locking_store.ts";
 

@@ -3,9 +3,9 @@ import { platform } from "../../../src/base/platform/mod.ts";
 import { StoreError, StoreInUseError } from "@greenroom/matrix/errors";
 import type { StoreKey } from "@greenroom/matrix";
 import { Lease, type LeaseOptions } from "../../../src/store/device/lease.ts";
-import { MAX_LEASE } from "../../../src/store/device/lease_records.ts";
+import { MAX_LEASE } from "../../../src/store/device/mod.ts";
 import { MemoryStore } from "../../../src/store/base/mod.ts";
-import { TestClock } from "../../../src/testing/mod.ts";
+import { TestClock } from "@greenroom/matrix/testing";
 import { recordingLogger } from "../../actors/kernel/support.ts";
 import { LockingStore } from "../support/locking_store.ts";
 

@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertFalse } from "@std/assert";
 import type { JsonObject, PowerAction } from "@greenroom/matrix/types";
-import { hasPower, powerLevelOf, requiredLevel, type RoomPower } from "../../../src/store/device/keys.ts";
+import { requiredLevel } from "../../../src/store/device/keys.ts";
+import { hasPower, powerLevelOf, type RoomPower } from "../../../src/store/device/mod.ts";
 
 const CREATOR = "@creator:a";
 const OTHER = "@other:a";

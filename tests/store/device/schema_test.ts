@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { StoreError, StoreFormatError } from "@greenroom/matrix/errors";
 import type { StoreEntry, StoreKey } from "@greenroom/matrix";
-import { Lease } from "../../../src/store/device/lease.ts";
+import { Lease } from "../../../src/store/device/mod.ts";
 import { MemoryStore } from "../../../src/store/base/mod.ts";
 import {
   readSchema,
@@ -9,7 +9,7 @@ import {
   type SchemaStep,
   schemaUpgrade,
 } from "../../../src/store/device/schema.ts";
-import { TestClock } from "../../../src/testing/mod.ts";
+import { TestClock } from "@greenroom/matrix/testing";
 
 const DEVICE: StoreKey = ["@a:a", "D"];
 

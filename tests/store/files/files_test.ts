@@ -1,8 +1,8 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { StoreError } from "@greenroom/matrix/errors";
-import { KvStore } from "../../../src/store/deno_kv/deno_kv.ts";
+import { KvStore } from "@greenroom/matrix/store/kv";
 import { createPrivateFile, lockBeside, warningOfOthers } from "../../../src/store/files/files.ts";
-import { SqliteStore } from "../../../src/store/sqlite/sqlite.ts";
+import { SqliteStore } from "@greenroom/matrix/store/sqlite";
 
 const DEVICE = ["@bot:example.org", "DEVICE"];
 
@@ -67,7 +67,8 @@ function answering(queries: Pick<Deno.Permissions, "query" | "querySync">): Disp
   }
   return {
     [Symbol.dispose]() {
-      for (const name of names) Reflect.deleteProperty(Deno.permissions, name); // the prototype's are there again
+      // The prototype's are there again.
+      for (const name of names) Reflect.deleteProperty(Deno.permissions, name);
     },
   };
 }

@@ -1,12 +1,11 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { StoreKeyError } from "@greenroom/matrix/errors";
-import type { StoreKey, StoreMutation } from "@greenroom/matrix";
+import type { StoreKey } from "@greenroom/matrix";
 import { MemoryStore } from "../../../src/store/base/mod.ts";
 import { SealedStore } from "../../../src/store/sealed/sealed.ts";
+import { set } from "../support/records.ts";
 
 const KEY = new Uint8Array(32).fill(7);
-
-const set = (key: StoreKey, value: unknown): StoreMutation => ({ type: "set", key, value });
 
 Deno.test("SealedStore fails at a record that does not open after the earlier ones were listed", async () => {
   const inner = new MemoryStore();

@@ -11,17 +11,12 @@ import { StoreFormatError, StoreKeyError, ValueError } from "@greenroom/matrix/e
 import type { Store, StoreCheck, StoreKey, StoreMutation } from "@greenroom/matrix";
 import { MemoryStore } from "../../../src/store/base/mod.ts";
 import { SealedStore } from "../../../src/store/sealed/sealed.ts";
-import { assertNotSealed, sealKey } from "../../../src/store/device/schema.ts";
+import { assertNotSealed, sealKey } from "../../../src/store/device/mod.ts";
+import { set, valueOf } from "../support/records.ts";
 
 const KEY = new Uint8Array(32).fill(7);
 const OTHER_KEY = new Uint8Array(32).fill(8);
 const RECORD: StoreKey = ["@alice:example.org", "DEVICE", "crypto", "account"];
-
-const set = (key: StoreKey, value: unknown): StoreMutation => ({ type: "set", key, value });
-
-async function valueOf(store: Store, key: StoreKey): Promise<unknown> {
-  return (await store.getMany([key]))[0]?.value;
-}
 
 async function sealedBytes(inner: Store, key: StoreKey): Promise<Uint8Array> {
   const value = await valueOf(inner, key);

@@ -1,4 +1,4 @@
-import { SqliteStore } from "../../../src/store/sqlite/sqlite.ts";
+import { SqliteStore } from "@greenroom/matrix/store/sqlite";
 import { storeConformance } from "../../../src/testing/conformance/conformance.ts";
 import { contentOf, spoilSqlite } from "../support/spoiled_sqlite.ts";
 

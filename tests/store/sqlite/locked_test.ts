@@ -2,8 +2,8 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
 import { StoreInUseError, ValueError } from "@greenroom/matrix/errors";
 import type { StoreMutation } from "@greenroom/matrix";
-import { SqliteStore } from "../../../src/store/sqlite/sqlite.ts";
-import { TestClock } from "../../../src/testing/mod.ts";
+import { SqliteStore } from "@greenroom/matrix/store/sqlite";
+import { TestClock } from "@greenroom/matrix/testing";
 import { change } from "../support/spoiled_sqlite.ts";
 
 const put = (part: string, value: unknown): StoreMutation => ({ type: "set", key: [part], value });

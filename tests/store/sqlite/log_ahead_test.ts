@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
 import type { StoreMutation } from "@greenroom/matrix";
-import { SqliteStore } from "../../../src/store/sqlite/sqlite.ts";
+import { SqliteStore } from "@greenroom/matrix/store/sqlite";
 import { contentOf } from "../support/spoiled_sqlite.ts";
 
 const STEP = 256 * 1024;

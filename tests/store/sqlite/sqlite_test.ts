@@ -9,7 +9,7 @@ import {
   ValueError,
 } from "@greenroom/matrix/errors";
 import type { StoreMutation } from "@greenroom/matrix";
-import { SqliteStore } from "../../../src/store/sqlite/sqlite.ts";
+import { SqliteStore } from "@greenroom/matrix/store/sqlite";
 import { change, contentOf } from "../support/spoiled_sqlite.ts";
 
 const put = (part: string, value: unknown): StoreMutation => ({ type: "set", key: [part], value });
@@ -80,7 +80,8 @@ onFile("SqliteStore refuses each kind of foreign file, and leaves it as it is", 
 onFile("SqliteStore does not carry another application's log into its file", async (path, folder) => {
   const theirs = new DatabaseSync(`${folder}/theirs.db`);
   theirs.exec("PRAGMA journal_mode = WAL; CREATE TABLE mine (a); INSERT INTO mine VALUES (1)");
-  for (const end of ["", "-wal"]) await Deno.copyFile(`${folder}/theirs.db${end}`, path + end); // as a crash leaves it
+  // As a crash leaves it.
+  for (const end of ["", "-wal"]) await Deno.copyFile(`${folder}/theirs.db${end}`, path + end);
   theirs.close();
   const before = [await contentOf(path), await contentOf(`${path}-wal`)];
   await assertRejects(() => SqliteStore.open(path), StoreFormatError);

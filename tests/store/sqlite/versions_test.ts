@@ -2,7 +2,7 @@ import { assert, assertEquals, assertFalse, assertRejects } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
 import { StoreFullError } from "@greenroom/matrix/errors";
 import type { StoreMutation } from "@greenroom/matrix";
-import { SqliteStore } from "../../../src/store/sqlite/sqlite.ts";
+import { SqliteStore } from "@greenroom/matrix/store/sqlite";
 import { BLOCK } from "../../../src/store/sqlite/rows.ts";
 import { change } from "../support/spoiled_sqlite.ts";
 
@@ -36,7 +36,8 @@ Deno.test("Stores on one file never give the same version, however often they ar
     await using first = await SqliteStore.open(here.path);
     await using second = await SqliteStore.open(here.path);
     for (const store of [first, second, second, first]) stamps.push(await stampOf(store));
-    change(here.path, "UPDATE kv SET version = version + 1 WHERE key = x'FF'"); // as one counts that takes no blocks
+    // As one counts that takes no blocks.
+    change(here.path, "UPDATE kv SET version = version + 1 WHERE key = x'FF'");
     stamps.push(String(countOf(here.path)));
   }
   assertEquals(new Set(stamps).size, stamps.length);

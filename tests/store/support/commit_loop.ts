@@ -5,7 +5,7 @@
  * Arguments: the file of the store, and the first round.
  */
 
-import { KvStore } from "../../../src/store/deno_kv/deno_kv.ts";
+import { KvStore } from "@greenroom/matrix/store/kv";
 import type { StoreMutation } from "@greenroom/matrix";
 import { roundChanges } from "./commit_rounds.ts";
 

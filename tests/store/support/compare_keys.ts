@@ -1,5 +1,5 @@
 import type { StoreKey } from "@greenroom/matrix";
-import { compareParts } from "../../../src/store/base/store.ts";
+import { compareParts } from "../../../src/store/base/mod.ts";
 
 /**
  * Compares keys part by part; a key comes before those that lie below it.

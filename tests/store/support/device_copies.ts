@@ -9,7 +9,7 @@ import { StoreError, ValueError } from "@greenroom/matrix/errors";
 import type { Store, StoreCheck, StoreKey, StoreMutation } from "@greenroom/matrix";
 import { exportDevice, importDevice } from "../../../src/store/copy/copy.ts";
 import { MemoryStore } from "../../../src/store/base/mod.ts";
-import { TestClock } from "../../../src/testing/mod.ts";
+import { TestClock } from "@greenroom/matrix/testing";
 
 /** Whose records are copied. */
 export const DEVICE = { mxid: "@alice:example.org", deviceId: "DEVICE" } as const;

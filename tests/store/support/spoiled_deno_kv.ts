@@ -1,8 +1,8 @@
 import { DatabaseSync } from "node:sqlite";
 import { StoreFormatError, StoreFullError, StoreReadOnlyError } from "@greenroom/matrix/errors";
-import { KvStore } from "../../../src/store/deno_kv/deno_kv.ts";
+import { KvStore } from "@greenroom/matrix/store/kv";
 import { formatKey } from "../../../src/store/deno_kv/database.ts";
-import type { SpoilOptions } from "../../../src/testing/conformance/conformance.ts";
+import type { SpoilOptions } from "@greenroom/matrix/testing";
 import { watchedKv } from "./watched_kv.ts";
 
 /** How many commits a full place has room for. */

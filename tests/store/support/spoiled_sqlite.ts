@@ -1,7 +1,7 @@
 import { DatabaseSync } from "node:sqlite";
 import { StoreFormatError, StoreFullError, StoreReadOnlyError } from "@greenroom/matrix/errors";
-import { SqliteStore } from "../../../src/store/sqlite/sqlite.ts";
-import type { SpoilOptions } from "../../../src/testing/conformance/conformance.ts";
+import { SqliteStore } from "@greenroom/matrix/store/sqlite";
+import type { SpoilOptions } from "@greenroom/matrix/testing";
 
 /** How many pages of 4 KiB a full place has left. */
 const ROOM = 300;

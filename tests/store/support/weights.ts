@@ -1,7 +1,7 @@
 /** How much is written to a store, and how many records of which kind there are. */
 
 import type { Store, StoreKey, StoreMutation } from "@greenroom/matrix";
-import { encodeValue } from "../../../src/store/base/store.ts";
+import { encodeValue } from "../../../src/store/base/mod.ts";
 
 /** How many bytes of a key and a value a change writes. */
 export function bytesOf(mutation: StoreMutation): number {

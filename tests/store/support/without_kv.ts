@@ -1,3 +1,3 @@
-import { KvStore } from "../../../src/store/deno_kv/deno_kv.ts";
+import { KvStore } from "@greenroom/matrix/store/kv";
 
 await KvStore.open(":memory:");

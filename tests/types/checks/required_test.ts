@@ -2,7 +2,8 @@ import { assertEquals } from "@std/assert";
 import { contentCheckOf, Malformed } from "../../../src/types/events/define_event.ts";
 import { CHECKED_CLASSES, shapeOf } from "../../../src/types/checks/content_shapes.ts";
 import { eventType } from "../../../src/types/events/event_type.ts";
-import { isJsonObject, type JsonObject } from "../../../src/types/json.ts";
+import { isJsonObject } from "../../../src/types/json.ts";
+import type { JsonObject } from "@greenroom/matrix/types";
 import { sampleOf, type Schema } from "../schema_sample.ts";
 import { readSharedJson, specificationTest } from "../shared_schemas.ts";
 
@@ -22,9 +23,9 @@ function* lacking(value: unknown, path: readonly string[] = []): Generator<[path
 }
 
 /**
- * The members without which a content reaches no handler, by type. Each is what the content says, or what tells
- * which thing it is about: without it there would be nothing to handle. What only explains or repeats that is not
- * among them.
+ * The members without which a content reaches no handler, by type. Each is what the content says, or
+ * what tells which thing it is about: without it there would be nothing to handle. What only explains
+ * or repeats that is not among them.
  */
 const REQUIRED: Readonly<Record<string, string>> = {
   "m.call.answer": "answer answer.sdp answer.type call_id",
@@ -102,7 +103,8 @@ specificationTest(
       const { content } = sampleOf(schema, schema) as { content: JsonObject };
       const [type = ""] = name.split("$");
       for (const eventClass of CHECKED_CLASSES.filter((each) => shapeOf(each, type) !== undefined)) {
-        if (type === "m.room.encrypted" && eventClass === "to_device") continue; // the sample is that of a message
+        // The sample is that of a message.
+        if (type === "m.room.encrypted" && eventClass === "to_device") continue;
         for (const [path, less] of lacking(content)) {
           const checked = contentCheckOf(eventType(type, eventClass))?.(less);
           const isLost = checked instanceof Malformed && checked.content === undefined;

@@ -1,8 +1,9 @@
 import { assert, assertEquals } from "@std/assert";
 import { contentCheckOf, Malformed } from "../../../src/types/events/define_event.ts";
 import { CHECKED_CLASSES, shapeOf } from "../../../src/types/checks/content_shapes.ts";
-import { type EventClass, eventType } from "../../../src/types/events/event_type.ts";
-import { isJsonObject, type JsonObject } from "../../../src/types/json.ts";
+import { eventType } from "../../../src/types/events/event_type.ts";
+import type { EventClass, JsonObject } from "@greenroom/matrix/types";
+import { isJsonObject } from "../../../src/types/json.ts";
 import { sampleOf, type Schema } from "../schema_sample.ts";
 import { readSharedJson, specificationTest } from "../shared_schemas.ts";
 
@@ -76,7 +77,8 @@ specificationTest("Each member of a content that its schema names is found if it
     if (name === "m.key.verification.start") continue; // its variants say it all
     const { content } = sampleOf(schema, schema) as { content: JsonObject };
     for (const eventClass of classesOf(name)) {
-      if (name === "m.room.encrypted" && eventClass === "to_device") continue; // the sample is that of a message
+      // The sample is that of a message.
+      if (name === "m.room.encrypted" && eventClass === "to_device") continue;
       // What the schema of room IDs calls any string does not fit before it is spoiled.
       if (name !== "m.direct") assertEquals(faultsOf(name, eventClass, content), undefined, name);
       for (const [path, wrong] of spoiled(content)) {

@@ -3,8 +3,8 @@ import { assertEquals, assertInstanceOf, assertStrictEquals } from "@std/assert"
 import { assertType, type IsExact } from "@std/testing/types";
 import { type ContentCheck, contentCheckOf, Malformed } from "../../../src/types/events/define_event.ts";
 import { type Members, object, optional, type Shape, text } from "../../../src/types/checks/shape.ts";
-import type { EventOf } from "../../../src/types/events/event_of.ts";
-import { type EventType, eventType } from "../../../src/types/events/event_type.ts";
+import type { EventOf, EventType } from "@greenroom/matrix/types";
+import { eventType } from "../../../src/types/events/event_type.ts";
 import type { RoomMessageContent } from "../../../src/types/content/message_content.ts";
 
 function check(type: EventType, content: unknown): ReturnType<ContentCheck> | undefined {

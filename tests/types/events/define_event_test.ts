@@ -2,15 +2,16 @@
 import { assert, assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
 import { assertType, type IsExact } from "@std/testing/types";
 import type { StandardSchemaV1 } from "@standard-schema/spec";
-import { ValueError } from "../../../src/errors/matrix_error.ts";
-import {
-  defineEvent,
-  type EventDefinition,
-  validateContent,
-} from "../../../src/types/events/define_event.ts";
-import type { MessageEvent, StateEvent, StrippedStateEvent } from "../../../src/types/events/event.ts";
-import type { ContentOf, EventOf } from "../../../src/types/events/event_of.ts";
-import type { JsonObject } from "../../../src/types/json.ts";
+import { type EventDefinition, ValueError } from "@greenroom/matrix";
+import { defineEvent, validateContent } from "../../../src/types/events/define_event.ts";
+import type {
+  ContentOf,
+  EventOf,
+  JsonObject,
+  MessageEvent,
+  StateEvent,
+  StrippedStateEvent,
+} from "@greenroom/matrix/types";
 
 interface Poll {
   question: string;

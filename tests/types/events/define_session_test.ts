@@ -1,11 +1,9 @@
 // deno-lint-ignore-file no-boolean-literal-for-arguments -- it is how assertType() is called
 import { assertEquals, assertThrows } from "@std/assert";
 import { assertType, type IsExact } from "@std/testing/types";
-import { Client, type HandlerContext } from "@greenroom/matrix";
-import { ValueError } from "../../../src/errors/matrix_error.ts";
-import type { ContentSchema } from "../../../src/types/events/define_event.ts";
-import { defineSession, type SessionDefinition } from "../../../src/types/events/define_session.ts";
-import type { EventOf } from "../../../src/types/events/event_of.ts";
+import { Client, type HandlerContext, type SessionDefinition, ValueError } from "@greenroom/matrix";
+import type { ContentSchema, EventOf } from "@greenroom/matrix/types";
+import { defineSession } from "../../../src/types/events/define_session.ts";
 
 interface Counter {
   messages: number;

@@ -1,34 +1,31 @@
 // deno-lint-ignore-file no-boolean-literal-for-arguments -- it is how assertType() is called
 import { assertType, type IsExact } from "@std/testing/types";
 import type {
-  OlmEncryptedContent,
-  RoomEncryptedContent,
-} from "../../../src/types/content/encryption_content.ts";
-import type {
   AccountDataEvent,
+  ClassOf,
+  ContentOf,
   EphemeralEvent,
+  EventID,
+  EventIn,
+  EventOf,
+  EventTypeRef,
+  JsonObject,
   MatrixEvent,
   MessageEvent,
+  OlmEncryptedContent,
   PresenceEvent,
+  RedactableEventOf,
+  RoomEncryptedContent,
+  RoomID,
   StateEvent,
   StrippedStateEvent,
   ToDeviceEvent,
-} from "../../../src/types/events/event.ts";
-import type {
-  ClassOf,
-  ContentOf,
-  EventIn,
-  EventOf,
-  RedactableEventOf,
-} from "../../../src/types/events/event_of.ts";
-import type { EventTypeRef } from "../../../src/types/events/event_type.ts";
-import type { TagContent } from "../../../src/types/content/account_data_content.ts";
+  UserID,
+} from "@greenroom/matrix/types";
+import type { SecretStorageKeyContent, TagContent } from "../../../src/types/content/account_data_content.ts";
 import type { ReceiptContent } from "../../../src/types/content/to_device_content.ts";
-import type { EventID, RoomID, UserID } from "../../../src/types/ids.ts";
 import type { MemberEvent, SyncErrored } from "../../../src/types/events/internal_event.ts";
-import type { JsonObject } from "../../../src/types/json.ts";
 import type { ImageMessageContent, RoomMessageContent } from "../../../src/types/content/message_content.ts";
-import type { SecretStorageKeyContent } from "../../../src/types/content/account_data_content.ts";
 import type { RoomNameContent, RoomTopicContent } from "../../../src/types/content/room_state_content.ts";
 
 Deno.test("EventOf is the event of each class that a name stands for", () => {

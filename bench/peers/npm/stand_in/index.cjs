@@ -1,6 +1,6 @@
 /**
- * Stands in for the native library of matrix-bot-sdk, which would be downloaded from elsewhere when it is installed: it can be
- * loaded, and whatever is made of it throws. Nothing here encrypts with it.
+ * Stands in for the native library of matrix-bot-sdk, which would be downloaded from elsewhere when it is
+ * installed: it can be loaded, and whatever is made of it throws. Nothing here encrypts with it.
  */
 
 "use strict";

@@ -9,7 +9,7 @@ import { concat } from "@std/bytes/concat";
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
 import type { RoomID } from "@greenroom/matrix/types";
 import { encryptAttachment } from "../../../../src/crypto/attachments/attachments.ts";
-import { BUNDLE_TYPES } from "../../../../src/crypto/olm/olm_message.ts";
+import { BUNDLE_TYPES } from "../../../../src/crypto/olm/olm.ts";
 import type { Device } from "../../world/device.ts";
 import { spoiled } from "../../world/history.ts";
 import { FILES } from "../../world/network.ts";
@@ -39,7 +39,8 @@ export interface AllegedKeys {
 const NOBODYS: AllegedKeys = { curve25519: "B".repeat(43), ed25519: "B".repeat(43) };
 
 /**
- * Makes a file with the key of a session in the name of a device; what it is, and a ciphertext of that session.
+ * Makes a file with the key of a session in the name of a device;
+ * what it is, and a ciphertext of that session.
  *
  * @param options.keys What the file says are the device's keys. Default: those of nobody.
  * @param options.sessionId The session that the file says it is of. Default: that which is made.

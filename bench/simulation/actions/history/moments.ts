@@ -1,6 +1,6 @@
 /**
- * Moments at which history that is shared tells more than it should: a room that hid its history for a while, and
- * a device that is gone again before anybody has spoken.
+ * Moments at which history that is shared tells more than it should:
+ * a room that hid its history for a while, and a device that is gone again before anybody has spoken.
  *
  * @module
  */

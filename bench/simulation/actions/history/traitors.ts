@@ -1,21 +1,24 @@
 /**
- * Members who share history that they have made up, with devices that their identities have signed. Each action
- * names the threats of `SECURITY.md` that it stands for.
+ * Members who share history that they have made up, with devices that their identities have signed.
+ * Each action names the threats of `SECURITY.md` that it stands for.
  *
  * @module
  */
 
 import type { RoomID } from "@greenroom/matrix/types";
-import { BUNDLE_TYPES } from "../../../../src/crypto/olm/olm_message.ts";
+import { BUNDLE_TYPES } from "../../../../src/crypto/olm/olm.ts";
 import type { Device } from "../../world/device.ts";
 import { Intruder } from "../../world/intruder.ts";
 import type { World } from "../../world/world.ts";
 import { type ActionKind, chosen } from "../action.ts";
 import { newGuest, sharersIn } from "./invitations.ts";
 import { type AllegedKeys, forge } from "./forgers.ts";
-import { SEED_SECRETS } from "../../../../src/crypto/identity/identity_seeds.ts";
+import { SEED_SECRETS } from "../../../../src/crypto/identity/identity.ts";
 
-/** By when a client has told a secret, and a guest has joined and taken in what was announced, in milliseconds. */
+/**
+ * By when a client has told a secret, and a guest has joined and taken in
+ * what was announced, in milliseconds.
+ */
 const [PATIENCE, SOON] = [60_000, 20_000];
 
 /** What a server shows of a user's keys. */

@@ -2,8 +2,8 @@
  * A server speaks as any user by a key that it has written into the backup, for whose public key anybody can
  * encrypt, or an inviter by one in a bundle: it names a device that nobody knows, and shows an event of now.
  *
- * What must hold: by default no handler hears it, it is told, and the key is asked for. It is heard when a key
- * comes from its sender or an own verified device. What happened before is read by such keys.
+ * What must hold: by default no handler hears it, it is told, and the key is asked for. It is heard when a
+ * key comes from its sender or an own verified device. What happened before is read by such keys.
  *
  * The class of mistake: what is good enough to read the past was good enough to obey now.
  */
@@ -126,7 +126,7 @@ async function heard(
   const event: MessageEvent = sender.say("heard");
   event.source |= flags;
   const delivery = isDelivered ? { handledBefore: true, again: new Set<number>() } : undefined;
-  const [result] = await receiver.step((tx) => receiver.inbound.decryptAll(tx, [event], delivery));
+  const [result] = await receiver.step((tx) => receiver.inbound.decryption.decryptAll(tx, [event], delivery));
   assert(result);
   return told(result);
 }

@@ -1,16 +1,17 @@
 /**
- * A server has a device pass on, as its own word, what the server has written into the backup: a session that it
- * made up goes into the bundle for who is invited, to the user's other devices on request, or through a file, and
- * counts for more there than what a backup says.
+ * A server has a device pass on, as its own word, what the server has written into the backup: a session that
+ * it made up goes into the bundle for who is invited, to the user's other devices on request, or through a
+ * file, and counts for more there than what a backup says.
  *
- * What must hold: what only a backup says, or only an inviter where it goes to own devices, is vouched for by nobody on
- * the way: it goes into no bundle, to no device that asks, and comes out of a file as what it was.
+ * What must hold: what only a backup says, or only an inviter where it goes to own devices, is vouched for by
+ * nobody on the way: it goes into no bundle, to no device that asks, and comes out of a file as what it was.
  *
- * The class of mistake: where a thing comes from is forgotten when it is passed on, and who passes it on is believed.
+ * The class of mistake: where a thing comes from is forgotten when it is passed on,
+ * and who passes it on is believed.
  */
 
 import { assert, assertEquals } from "@std/assert";
-import { bundleOf, isBundled } from "../../../../src/crypto/history/key_bundle.ts";
+import { bundleOf, isBundled } from "../../../../src/crypto/history/history.ts";
 import { readEntry, writeEntry } from "../../../../src/crypto/key_files/key_files.ts";
 import type { KeySource } from "@greenroom/matrix/types";
 import { backedUp, stage } from "../../backup/stage.ts";

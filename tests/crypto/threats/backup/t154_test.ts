@@ -1,9 +1,9 @@
 /**
- * A server fills the store, or keeps a device reading without end, when all keys of the backup are asked for: anybody
- * can encrypt keys for the backup, and the server says how many there are.
+ * A server fills the store, or keeps a device reading without end, when all keys of the backup are asked for:
+ * anybody can encrypt keys for the backup, and the server says how many there are.
  *
- * What must hold: `restore()` takes as many keys as its limit says, reads no more bytes than so many keys take, and
- * fails then, whatever count the server gives.
+ * What must hold: `restore()` takes as many keys as its limit says,
+ * reads no more bytes than so many keys take, and fails then, whatever count the server gives.
  *
  * The class of mistake: what one answer brings was bounded in each part, and not in how many parts it has.
  */

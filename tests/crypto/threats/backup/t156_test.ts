@@ -1,8 +1,9 @@
 /**
- * A server answers an upload to the backup as if it had taken the keys, and says that it has none: the device counted
- * them as backed up, `isComplete` said so, and with its disk they would have been lost.
+ * A server answers an upload to the backup as if it had taken the keys, and says that it has none:
+ * the device counted them as backed up, `isComplete` said so, and with its disk they would have been lost.
  *
- * What must hold: keys that the server does not count are not backed up; they are uploaded again after a while.
+ * What must hold: keys that the server does not count are not backed up;
+ * they are uploaded again after a while.
  *
  * The class of mistake: that something was sent is taken for that it has arrived.
  */

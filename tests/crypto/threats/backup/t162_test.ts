@@ -1,9 +1,9 @@
 /**
- * A server says of each upload that the backup's version is gone, and shows that version when it is asked which
- * there is: the device asked and uploaded without a pause, thousands of times a day.
+ * A server says of each upload that the backup's version is gone, and shows that version when it is asked
+ * which there is: the device asked and uploaded without a pause, thousands of times a day.
  *
- * What must hold: what has failed is tried again after growing waits, whatever else succeeds meanwhile; another
- * version that is shown is used at once.
+ * What must hold: what has failed is tried again after growing waits, whatever else succeeds meanwhile;
+ * another version that is shown is used at once.
  *
  * The class of mistake: the success of one request ends the wait of another.
  */

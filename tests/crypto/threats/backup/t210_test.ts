@@ -1,8 +1,8 @@
 /**
- * A server has a device pass on, as its own word, a session that a device has sent which the server added to a user:
- * this device does not hear such a one, but put its session into the bundle for who is invited, gave it to the user's
- * other devices on request, and wrote it into files as one that was received from its maker. The server then
- * deletes the device, so that nobody can see any more that its user has not signed it.
+ * A server has a device pass on, as its own word, a session that a device has sent which the server added to
+ * a user: this device does not hear such a one, but put its session into the bundle for who is invited, gave
+ * it to the user's other devices on request, and wrote it into files as one that was received from its maker.
+ * The server then deletes the device, so that nobody can see any more that its user has not signed it.
  *
  * What must hold: a session is vouched for on the way if its maker is heard here. Of any other, a file says
  * no more than of what came from a backup; it goes into no bundle, and to no device that asks.
@@ -11,7 +11,7 @@
  */
 
 import { assertEquals } from "@std/assert";
-import { bundleOf } from "../../../../src/crypto/history/key_bundle.ts";
+import { bundleOf } from "../../../../src/crypto/history/history.ts";
 import { readEntry, writeEntry } from "../../../../src/crypto/key_files/key_files.ts";
 import type { AcceptPolicy } from "@greenroom/matrix";
 import { aliceAndBob } from "../../engine/bot.ts";

@@ -1,9 +1,9 @@
 /**
- * A server says of each upload that the backup's version is gone, and shows another one with the same public key each
- * time: the device followed, asked and uploaded without a pause.
+ * A server says of each upload that the backup's version is gone, and shows another one with the same public
+ * key each time: the device followed, asked and uploaded without a pause.
  *
- * What must hold: the wait goes by what the server can't make, the backup's key; a backup with another key is used at
- * once.
+ * What must hold: the wait goes by what the server can't make, the backup's key;
+ * a backup with another key is used at once.
  *
  * The class of mistake: a wait is kept under a name that the server chooses.
  */

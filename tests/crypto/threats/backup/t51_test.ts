@@ -1,7 +1,7 @@
 /**
- * A version of the backup that the server, or somebody with the access token, has planted: it gets no key, whether the
- * user's own one was there before or not. Only who has the private key, or the own identity, can make a version that is
- * used.
+ * A version of the backup that the server, or somebody with the access token, has planted: it gets no
+ * key, whether the user's own one was there before or not. Only who has the private key, or the own
+ * identity, can make a version that is used.
  *
  * Class of mistake: a key is taken for the user's because it is found where the user's key should be.
  */
@@ -48,7 +48,8 @@ Deno.test("T51: a planted version gets no key in place of the one in use, nor af
   const { bob, backups } = await stage();
   await backedUp(bob, backups);
   const ownAuthData = backups.current(bob)?.authData ?? {};
-  const keep = (object: JsonObject) => ({ ...ownAuthData, ...object }); // with the signature of the own device
+  // With the signature of the own device.
+  const keep = (object: JsonObject) => ({ ...ownAuthData, ...object });
   for (const definition of [planted(), planted(keep), { ...planted(), algorithm: "m.other" }]) {
     backups.create(bob, definition);
     await withSessions(bob, 1);
@@ -137,7 +138,9 @@ async function vouchedFor() {
   return { alice, bob, backups, first, old, next: planted(signed) };
 }
 
-/** How it is with the backup after a session more, which shows the bot another version, and after a restart. */
+/**
+ * How it is with the backup after a session more, which shows the bot another version, and after a restart.
+ */
 async function phases({ bob }: Pick<Awaited<ReturnType<typeof vouchedFor>>, "bob">) {
   const seen = [];
   for (const _time of ["at once", "after a restart"]) {

@@ -1,7 +1,7 @@
 /**
- * Keys in the backup that the server, or somebody with its public key, has put there or changed: the format has no
- * authenticity. They are at most those of an unknown device, take no session from its owner and give none to another,
- * and what does not belong to the session is refused.
+ * Keys in the backup that the server, or somebody with its public key, has put there or changed: the format
+ * has no authenticity. They are at most those of an unknown device, take no session from its owner and give
+ * none to another, and what does not belong to the session is refused.
  *
  * Class of mistake: what comes back from a place where it was encrypted is taken for what was put there.
  */

@@ -11,7 +11,7 @@
 
 import { assertEquals } from "@std/assert";
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
-import { credentialsIn } from "../../../../src/crypto/devices/device_keys_check.ts";
+import { credentialsIn } from "../../../../src/crypto/devices/mod.ts";
 import type { DeviceKeys, JsonObject } from "@greenroom/matrix/types";
 import { RawDevice } from "../../engine/raw_device.ts";
 import { ALICE, Unlisted } from "../../engine/unlisted.ts";

@@ -1,9 +1,10 @@
 /**
- * One altered answer ends the client: a server, or who stands in between, shows once other keys of this device,
- * which it has taken long since.
+ * One altered answer ends the client: a server, or who stands in between,
+ * shows once other keys of this device, which it has taken long since.
  *
- * What must hold: it is an alarm, nothing of that answer counts, and the server is asked again after a while;
- * only what stays so for a minute ends the client. Of a device that it has not taken, the first answer counts.
+ * What must hold: it is an alarm, nothing of that answer counts, and the server is asked
+ * again after a while; only what stays so for a minute ends the client. Of a device that it
+ * has not taken, the first answer counts.
  *
  * The class of mistake: what one answer says undoes what many have shown.
  */

@@ -19,5 +19,5 @@ Deno.test("T24: an answer about users who were not queried is ignored", async ()
   assertEquals(changes.alarms, []);
   assertEquals(await stage.trust(BOB), { PHONE: "cross-signed" });
   assertEquals(await stage.run((tx) => stage.lists.identityOf(tx, BOB)), pinned);
-  assertFalse(stage.lists.isTracked(BOB));
+  assertFalse(stage.lists.tracked.isFollowed(BOB));
 });

@@ -48,8 +48,8 @@ Deno.test("T26: members that objects have by themselves are no keys, signatures 
   assertEquals(await stage.trust(ALICE), {});
   const weird = new FakeUser("@weird:constructor", "PHONE");
   await stage.learn(weird);
-  assert(!stage.lists.isDirty([weird.userId]));
-  assertEquals(stage.lists.nextQuery(stage.clock.now() + 900_000)?.users, undefined);
+  assert(!stage.lists.tracked.isDirty([weird.userId]));
+  assertEquals(stage.lists.tracked.nextQuery(stage.clock.now() + 900_000)?.users, undefined);
 });
 
 Deno.test("T26: an own device called like something that objects have is missing if it is not shown", async () => {

@@ -10,7 +10,7 @@
  */
 
 import { assert, assertEquals } from "@std/assert";
-import { encodeValue } from "../../../../src/store/base/store.ts";
+import { encodeValue } from "../../../../src/store/base/mod.ts";
 import { DeviceStage } from "../../support/device_stage.ts";
 import { FakeUser, queryResponse } from "../../support/fake_user.ts";
 

@@ -92,7 +92,8 @@ class Plot {
       this.session.event(ROOM, "hello"),
       crypto.randomUUID(),
     );
-    this.server.mailbox(this.alice).encrypted.length = 0; // it is history, and looked at when the application asks for it
+    // It is history, and looked at when the application asks for it.
+    this.server.mailbox(this.alice).encrypted.length = 0;
     const result = await this.alice.engine.decrypt({ ...event, source: SyncStream.TIMELINE });
     return "event" in result ? result.encryption.senderTrust : result.code;
   }

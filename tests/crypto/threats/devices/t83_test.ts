@@ -6,7 +6,8 @@
  * What must hold: a step judges a thousand devices, and those of one user at most; between steps the process
  * can do other things.
  *
- * The class of mistake: each part was bounded, and the number of parts, but not the work that they come to in one go.
+ * The class of mistake: each part was bounded, and the number of parts,
+ * but not the work that they come to in one go.
  */
 
 import { assert, assertEquals } from "@std/assert";

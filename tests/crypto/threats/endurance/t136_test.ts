@@ -1,11 +1,11 @@
 /**
- * A homeserver answers what a device asks when it begins (its identity, its secrets, the backup, the devices of
- * users) with anything in any place: another type, nothing, a huge text, a name that means something to
- * JavaScript.
+ * A homeserver answers what a device asks when it begins (its identity, its secrets, the backup,
+ * the devices of users) with anything in any place: another type, nothing, a huge text, a name
+ * that means something to JavaScript.
  *
  * What must hold: the device begins, or says by an error of this library why not; it asks a bounded number of
- * times; it ends when it is closed; and it stores no secret, makes no backup and deletes nothing. An identity is
- * published only as the one that its secrets are of.
+ * times; it ends when it is closed; and it stores no secret, makes no backup and deletes nothing. An identity
+ * is published only as the one that its secrets are of.
  *
  * The class of mistake: a member of an answer is taken for what it should be.
  */
@@ -25,7 +25,9 @@ const ODD: readonly unknown[] = [
 ];
 /** How many of all lives are played: there are 11,000, at a tenth of a second each. */
 const LIVES = 60;
-/** A device asks 20 times; where it waits for another to finish its reset, for a minute, every two seconds. */
+/**
+ * A device asks 20 times; where it waits for another to finish its reset, for a minute, every two seconds.
+ */
 const MOST_REQUESTS = 250;
 
 /** The places of all members of an answer, from the outside in. */

@@ -1,7 +1,7 @@
 /**
- * A server answers with so many events or rooms that code breaks which passes a list on as arguments of a function
- * (`list.push(...others)`): a stack takes some 120,000. The response failed again and again, and the bot heard nothing
- * more.
+ * A server answers with so many events or rooms that code breaks which passes a list on as arguments
+ * of a function (`list.push(...others)`): a stack takes some 120,000. The response failed again and
+ * again, and the bot heard nothing more.
  *
  * The class of mistake: a list whose length others choose is spread into a call. The linter refuses it.
  */

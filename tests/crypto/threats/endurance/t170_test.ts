@@ -9,7 +9,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { readdirSync } from "node:fs";
 import { analyse } from "scslre";
-import { closeMarkdown, escapeMarkdown, formatMarkdown, readText } from "../../../../src/bot/mod.ts";
+import { closeMarkdown, escapeMarkdown, formatMarkdown, readText } from "@greenroom/matrix/bot";
 import { expressionsOf, hostileTexts } from "../../../support/regular_expressions.ts";
 
 /** Of 100 kB. What is linear takes less than one. */

@@ -7,8 +7,8 @@
 
 import { assert, assertEquals, assertFalse, assertThrows } from "@std/assert";
 import process from "node:process";
-import { ValueError } from "../../../../mod.ts";
-import { PolicyLists, serverAcl } from "../../../../src/bot/mod.ts";
+import { ValueError } from "@greenroom/matrix";
+import { PolicyLists, serverAcl } from "@greenroom/matrix/bot";
 
 const OWN = { ownServer: "example.org" };
 
@@ -47,8 +47,8 @@ Deno.test("T171: globs that fit nothing are compared with a bounded number of na
   assert(performance.now() - start < 15_000);
 });
 
-/** A step through what others wrote takes so long at most. */
-const LIMIT_MS = 50;
+/** A step through what others wrote takes 25 ms of a slow processor; without its bounds, seconds. */
+const LIMIT_MS = 250;
 
 /** How long something keeps the processor, in milliseconds: the shortest of some runs. */
 function takes(run: () => void): number {
@@ -72,7 +72,7 @@ const globsOf: Record<string, (at: number) => string> = {
 };
 
 for (const [what, glob] of Object.entries(globsOf)) {
-  Deno.test(`T171: 100,000 globs that ${what} are compared with a name within 50 ms`, () => {
+  Deno.test(`T171: 100,000 globs that ${what} are compared with a name in a short step`, () => {
     const lists = listsOf(...many(100_000, glob));
     const time = takes(() => assertEquals(lists.matches("a".repeat(255)), undefined));
     assert(time < LIMIT_MS, `${time} ms`);

@@ -7,9 +7,9 @@
  */
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { ValueError } from "../../../../mod.ts";
+import { ValueError } from "@greenroom/matrix";
 import { decodeImage } from "../../../../src/bot/media/media.ts";
-import { measureImage } from "../../../../src/bot/mod.ts";
+import { measureImage } from "@greenroom/matrix/bot";
 import { imageBombs } from "../../../support/image_bombs.ts";
 
 const MEGABYTE = 1_024 * 1_024;
@@ -18,7 +18,8 @@ const MAX_MEGABYTES = 300;
 
 Deno.test("T172: a JPEG or PNG that would take more than its size says is refused before it is unpacked", async () => {
   for (const [name, data] of Object.entries(await imageBombs())) {
-    if (name.startsWith("a GIF") || name.includes("second head")) continue; // has the pixels that its head says
+    // Has the pixels that its head says.
+    if (name.startsWith("a GIF") || name.includes("second head")) continue;
     await assertRejects(
       () => decodeImage(data, measureImage(data)),
       ValueError,

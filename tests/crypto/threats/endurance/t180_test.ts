@@ -1,9 +1,10 @@
 /**
- * A homeserver makes up users, devices, rooms, sessions and requests, others each time: what a client remembers
- * of each is to fill its memory.
+ * A homeserver makes up users, devices, rooms, sessions and requests, others each time:
+ * what a client remembers of each is to fill its memory.
  *
- * What must hold: after thousands of names no map, set or list has more entries than after the first thousand. The
- * state of a room is as large as its server says, and a record stays of each room; caches have a limit of their own.
+ * What must hold: after thousands of names no map, set or list has more entries than after the
+ * first thousand. The state of a room is as large as its server says, and a record stays of each
+ * room; caches have a limit of their own.
  *
  * The class of mistake: a map has an entry for each name that was heard, and nothing removes it.
  */

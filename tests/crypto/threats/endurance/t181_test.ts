@@ -2,8 +2,8 @@
  * A homeserver puts anything into any field of what it tells a running device: messages to it, account data,
  * device lists, answers about keys.
  *
- * What must hold: the rest of the same response is heard, the next message is read, the device still sends, nothing
- * is thrown out of the client, and what it remembers does not grow.
+ * What must hold: the rest of the same response is heard, the next message is read, the device still sends,
+ * nothing is thrown out of the client, and what it remembers does not grow.
  *
  * The class of mistake: a field is taken for what it should be, or what it leads to fails again and again.
  */

@@ -13,7 +13,7 @@ import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import fc from "fast-check";
 import { KvStore } from "@greenroom/matrix/store/kv";
 import type { StoreKey } from "@greenroom/matrix";
-import { StoreKeys } from "../../../../src/store/device/keys.ts";
+import { StoreKeys } from "../../../../src/store/device/mod.ts";
 import type { RoomID } from "@greenroom/matrix/types";
 import { STORES } from "../victim.ts";
 

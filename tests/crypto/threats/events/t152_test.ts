@@ -1,10 +1,10 @@
 /**
- * A record was removed from a store, sealed or not, in which the room's state says that it is encrypted; and the
- * homeserver hides the encryption of the room since.
+ * A record was removed from a store, sealed or not, in which the room's state says that it is encrypted;
+ * and the homeserver hides the encryption of the room since.
  *
- * What must hold: nothing goes out in clear as long as any record says that the room is encrypted: its state, its
- * settings for encryption, or the session for what is sent. What came in clear decides nothing there, and handlers do
- * not get it.
+ * What must hold: nothing goes out in clear as long as any record says that the room is encrypted: its
+ * state, its settings for encryption, or the session for what is sent. What came in clear decides nothing
+ * there, and handlers do not get it.
  *
  * The class of mistake: of several places that know something, only one is asked.
  */

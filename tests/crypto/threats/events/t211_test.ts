@@ -1,7 +1,7 @@
 /**
- * A server puts an order in clear in front of a room's encryption event, which it shows once more, when a bot comes
- * back that was killed: what comes again then may be from the time when the room was not encrypted, and was taken for
- * that, however long the room has been encrypted.
+ * A server puts an order in clear in front of a room's encryption event, which it shows once more, when a bot
+ * comes back that was killed: what comes again then may be from the time when the room was not encrypted, and
+ * was taken for that, however long the room has been encrypted.
  *
  * What must hold: a message in clear counts if it stands in front of an encryption event that has not been
  * handled. Once it has been, its room is encrypted for good.

@@ -1,9 +1,10 @@
 /**
- * A record was removed from a store in which a room's state says that it is encrypted; the room is replaced by another,
- * and the homeserver hides that this one is encrypted.
+ * A record was removed from a store in which a room's state says that it is encrypted;
+ * the room is replaced by another, and the homeserver hides that this one is encrypted.
  *
- * What must hold: the successor of an encrypted room is encrypted, whichever record says that the room was: its state,
- * its settings for encryption, or the session for what is sent; whether this client replaces the room, or another user.
+ * What must hold: the successor of an encrypted room is encrypted, whichever record says that the room
+ * was: its state, its settings for encryption, or the session for what is sent; whether this client
+ * replaces the room, or another user.
  *
  * The class of mistake: of several places that know something, only one is asked.
  */

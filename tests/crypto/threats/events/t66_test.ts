@@ -14,7 +14,7 @@ import { assert, assertEquals } from "@std/assert";
 import { encryptionOf } from "@greenroom/matrix";
 import { type JsonObject, type MatrixEvent, type MessageEvent, SyncStream } from "@greenroom/matrix/types";
 import { encryptionsOf, noteEncryption } from "../../../../src/types/events/encryption_info.ts";
-import { decodeValue, encodeValue } from "../../../../src/store/base/store.ts";
+import { decodeValue, encodeValue } from "../../../../src/store/base/mod.ts";
 import { twoInARoom } from "../../../client/support/encrypted_room.ts";
 import { clientStage } from "../../../client/support/stage.ts";
 import { ALICE, knownSender, newDevice, read, Receiver, Sender } from "../../megolm/support.ts";

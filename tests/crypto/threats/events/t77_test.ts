@@ -184,7 +184,7 @@ Deno.test("T77: what was only looked at, or came with another event, is handled 
   await receiver.decrypt(event, rooted as never);
   const handOut = async (handledBefore: boolean) => {
     const again = new Set<number>();
-    await receiver.step((tx) => receiver.inbound.decryptAll(tx, events, { handledBefore, again }));
+    await receiver.step((tx) => receiver.inbound.decryption.decryptAll(tx, events, { handledBefore, again }));
     return [...again];
   };
   const [REPEATED, NEW] = [false, true];

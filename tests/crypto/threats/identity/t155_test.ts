@@ -1,10 +1,12 @@
 /**
- * One altered answer ends the client, or has it give its private keys up: a server, or who stands in between, shows
- * once another identity of the own user, no default key of the secret storage, or one of another algorithm.
+ * One altered answer ends the client, or has it give its private keys up: a server, or who
+ * stands in between, shows once another identity of the own user, no default key of the secret
+ * storage, or one of another algorithm.
  *
- * What must hold: it is an alarm, or a warning, nothing of that answer counts, and the server is asked again, at a
- * start and while it runs. What stays so counts: the private keys of an identity that was replaced go, and a start
- * with what opens nothing ends. A device that is signed already goes on without its secret storage.
+ * What must hold: it is an alarm, or a warning, nothing of that answer counts, and the server is
+ * asked again, at a start and while it runs. What stays so counts: the private keys of an identity
+ * that was replaced go, and a start with what opens nothing ends. A device that is signed already
+ * goes on without its secret storage.
  *
  * The class of mistake: what one answer says undoes what many have shown.
  */

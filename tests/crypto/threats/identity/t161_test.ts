@@ -1,9 +1,9 @@
 /**
- * A server takes no signature of this device, and answers as if it had, or in any other way: `ensureVerified()`
- * said `verified`, a bot went on, and nobody trusted its device.
+ * A server takes no signature of this device, and answers as if it had, or in any other way:
+ * `ensureVerified()` said `verified`, a bot went on, and nobody trusted its device.
  *
- * What must hold: what is said to be signed is shown so by the server; until then it is said that it is not, and
- * tried again.
+ * What must hold: what is said to be signed is shown so by the server;
+ * until then it is said that it is not, and tried again.
  *
  * The class of mistake: that something was sent is taken for that it has arrived.
  */

@@ -1,6 +1,7 @@
 /**
- * A server answers to the signature of another user's identity, or of another own device, as if it had taken it, and
- * has not: `verifyUser()` and `verifyDevice()` counted it as published, and the user's other devices never saw it.
+ * A server answers to the signature of another user's identity, or of another own device, as if it
+ * had taken it, and has not: `verifyUser()` and `verifyDevice()` counted it as published, and the
+ * user's other devices never saw it.
  *
  * What must hold: it is uploaded again, by the next process too, until the server shows it or says no.
  *

@@ -1,7 +1,10 @@
-/** A user who was verified has another identity, or the verification is gone: nothing is sent before that is judged. */
+/**
+ * A user who was verified has another identity, or the verification is gone:
+ * nothing is sent before that is judged.
+ */
 
 import { assertEquals, assertRejects } from "@std/assert";
-import { withdrawnIdentity } from "../../../../src/crypto/devices/user_identity.ts";
+import { withdrawnIdentity } from "../../../../src/crypto/devices/mod.ts";
 import { IdentityChangedError, ValueError } from "@greenroom/matrix/errors";
 import { DeviceStage } from "../../support/device_stage.ts";
 import { FakeUser } from "../../support/fake_user.ts";
@@ -121,5 +124,6 @@ Deno.test("T18 C26: an identity that is verified since it took the place of anot
   await stage.acknowledge(bob.userId);
 
   assertEquals(await stage.trust(bob.userId), { LAPTOP: "violation" });
-  assertEquals([alice.userId, (await identity())?.isVerified], [ALICE, WAS_VERIFIED]); // of others nothing changes
+  // Of others nothing changes.
+  assertEquals([alice.userId, (await identity())?.isVerified], [ALICE, WAS_VERIFIED]);
 });

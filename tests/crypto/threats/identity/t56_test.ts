@@ -1,7 +1,7 @@
 /** The server shows the own device altered, so that its identity signs what is not its own. */
 
 import { assert, assertEquals } from "@std/assert";
-import type { EngineRequest } from "../../../../src/crypto/engine/engine_parts.ts";
+import type { EngineRequest } from "../../../../src/crypto/engine/engine.ts";
 import type { DeviceKeys } from "@greenroom/matrix/types";
 import { ME, ownScene } from "../../identity/own_scene.ts";
 

@@ -6,7 +6,7 @@
  */
 
 import { assertEquals } from "@std/assert";
-import { Client } from "../../../../mod.ts";
+import { Client } from "@greenroom/matrix";
 
 Deno.test("T174: to another server goes no header but what asks for the content", async () => {
   const seen: [string, string[]][] = [];

@@ -6,7 +6,7 @@
  */
 
 import { assertEquals } from "@std/assert";
-import { consoleLogger } from "../../../../mod.ts";
+import { consoleLogger } from "@greenroom/matrix";
 import { printable } from "../../../../src/errors/matrix_error.ts";
 
 const HOSTILE = [

@@ -6,9 +6,9 @@
  */
 
 import { assertEquals, assertRejects } from "@std/assert";
-import { ValueError } from "../../../../mod.ts";
-import { StoreError } from "../../../../errors.ts";
-import { KvStore } from "../../../../src/store/kv.ts";
+import { ValueError } from "@greenroom/matrix";
+import { StoreError } from "@greenroom/matrix/errors";
+import { KvStore } from "@greenroom/matrix/store/kv";
 
 /** Opens the store of an address, with a server that names an endpoint; returns where the token was sent. */
 async function open(

@@ -2,10 +2,11 @@
  * T177: Who sends a file chooses a name for it that shows another ending than it has, by signs that turn the
  * direction of a text or are not shown, or one that no file system takes.
  *
- * What must hold: the name that a download is said to have is that of a file in a folder, shows its ending last,
- * and has 255 bytes at most.
+ * What must hold: the name that a download is said to have is that of a file in a folder,
+ * shows its ending last, and has 255 bytes at most.
  *
- * The class of mistake: others' words are taken out of a protocol, and not out of what they can do to a reader.
+ * The class of mistake: others' words are taken out of a protocol,
+ * and not out of what they can do to a reader.
  */
 
 import { assertEquals } from "@std/assert";

@@ -12,7 +12,9 @@ function rewrapped(event: ToDeviceEvent): ToDeviceEvent {
   return withCiphertext(event, { type, body: Uint8Array.from(bytes).toBase64({ omitPadding: true }) });
 }
 
-/** Bob, who can only be reached by his fallback key, and has let go of the session of Alice's first message. */
+/**
+ * Bob, who can only be reached by his fallback key, and has let go of the session of Alice's first message.
+ */
 async function evicted() {
   const { alice, bob, server } = await aliceAndBob();
   server.of(bob.userId, bob.deviceId).oneTimeKeys.clear();

@@ -1,10 +1,11 @@
 /**
- * What comes in clear decides in an encrypted room: clients send reactions in clear there, so the server, or who
- * has only a user's token, says yes to a question in that user's name, and votes in polls.
+ * What comes in clear decides in an encrypted room: clients send reactions in clear there, so the server,
+ * or who has only a user's token, says yes to a question in that user's name, and votes in polls.
  *
- * What must hold: in an encrypted room, a question of yes or no is answered by words, which are encrypted, and by
- * reactions that are encrypted together with what they are to; by those in clear only if the application says
- * so. Nothing of a poll counts that came in clear there. Where nothing is encrypted, all counts.
+ * What must hold: in an encrypted room, a question of yes or no is answered by words, which are
+ * encrypted, and by reactions that are encrypted together with what they are to; by those in
+ * clear only if the application says so. Nothing of a poll counts that came in clear there.
+ * Where nothing is encrypted, all counts.
  *
  * The class of mistake: an event is taken by its type and sender, and not by how it came.
  */
@@ -132,7 +133,10 @@ Deno.test("T131: votes, edits and the end of a poll count in an encrypted room o
   let bot: Bot | undefined;
   const polls: EventID[] = [];
   await using tester = trying((each) => {
-    bot = each.command("poll", async (c) => void polls.push(await c.sendPoll("To be?", ["Yes", "No"])));
+    bot = each.command(
+      "poll",
+      async (c) => void polls.push((await c.sendPoll("To be?", ["Yes", "No"])).eventId),
+    );
     each.command("count", async (c) => {
       const { answers, endedAt } = await c.getPollResults(polls[0] ?? "$none");
       await c.send(

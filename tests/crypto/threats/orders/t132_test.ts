@@ -1,10 +1,10 @@
 /**
- * Who has only an admin's token makes a room in clear, and gives the bot orders there; the server does the same
- * for any user.
+ * Who has only an admin's token makes a room in clear, and gives the bot orders there;
+ * the server does the same for any user.
  *
- * What must hold: a command, or a bot, that is `encryptedOnly` takes no order that came in clear, whatever the room
- * and whatever form the order has; nor an answer in clear to what such a command has asked. A bot that could hear
- * nothing so is not made.
+ * What must hold: a command, or a bot, that is `encryptedOnly` takes no order that came in clear, whatever
+ * the room and whatever form the order has; nor an answer in clear to what such a command has asked. A bot
+ * that could hear nothing so is not made.
  *
  * The class of mistake: whose word something is was asked of the server alone.
  */

@@ -1,16 +1,16 @@
 /**
- * A server votes in any user's name: it writes a session into the backup, and shows votes, edits and the end of a
- * poll that are encrypted with it.
+ * A server votes in any user's name: it writes a session into the backup, and shows votes,
+ * edits and the end of a poll that are encrypted with it.
  *
- * What must hold: what only a key of the backup opens counts for nothing in a poll, be it true; what comes by its
- * sender's key does. The poll itself may be one that only the backup opens.
+ * What must hold: what only a key of the backup opens counts for nothing in a poll, be it true;
+ * what comes by its sender's key does. The poll itself may be one that only the backup opens.
  *
  * The class of mistake: what may be read of the past decides now.
  */
 
 import { assertEquals } from "@std/assert";
 import { countPoll, sendPoll } from "../../../../src/bot/polls/polls.ts";
-import { POLL_EVENTS, pollEnd, pollResponse } from "../../../../src/bot/mod.ts";
+import { POLL_EVENTS, pollEnd, pollResponse } from "@greenroom/matrix/bot";
 import { clientStage } from "../../../client/support/stage.ts";
 import { newSharer, roomOf, sharer, sharing } from "../../../encryption/history/scene.ts";
 

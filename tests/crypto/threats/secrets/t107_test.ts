@@ -19,8 +19,8 @@ import {
   type Store,
 } from "@greenroom/matrix";
 import type { DeviceID, UserID } from "@greenroom/matrix/types";
-import { KvStore } from "../../../../src/store/kv.ts";
-import { SqliteStore } from "../../../../src/store/sqlite.ts";
+import { KvStore } from "@greenroom/matrix/store/kv";
+import { SqliteStore } from "@greenroom/matrix/store/sqlite";
 import { KvConnection } from "../../../../src/store/deno_kv/remote_database.ts";
 import { systemClock } from "../../../../src/base/clock.ts";
 import { clientStage } from "../../../client/support/stage.ts";

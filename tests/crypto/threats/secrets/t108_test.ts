@@ -58,7 +58,8 @@ Deno.test("T108: vodozemac's memory holds a device's keys while it is in use, an
   const states = [await statesIn(stores[0]), await statesIn(stores[1])] as const;
   const [ofAlice, ofBob] = [states[0].flatMap(parts), states[1].flatMap(parts)];
   assert(ofAlice.length > 20);
-  const shared = states[1].map(([, state]) => state.toHex()).join(); // Bob has the keys of Alice's sessions as well
+  // Bob has the keys of Alice's sessions as well.
+  const shared = states[1].map(([, state]) => state.toHex()).join();
   const before = kindsIn(memories(), ofAlice);
   for (const kind of ["account", "olm-session", "outbound_session"]) {
     assert(before.includes(kind), `only ${before}`);

@@ -1,6 +1,6 @@
 /**
- * A server changes the description of a key, so that what is stored next is encrypted with a key that is easy to
- * find, or that nobody has.
+ * A server changes the description of a key, so that what is stored next is encrypted with a key that
+ * is easy to find, or that nobody has.
  *
  * The specification lets a client take any key whose description has no check value. So a server
  * could leave that out and lower the number of iterations: what the client then stores would be
@@ -20,8 +20,7 @@ import {
   problemOf,
 } from "../../../encryption/secrets/scene.ts";
 import { clientStage } from "../../../client/support/stage.ts";
-import { describe, StorageKey } from "../../../../src/crypto/secrets/storage_key.ts";
-import { decodeRecoveryKey } from "../../../../src/crypto/secrets/recovery_key.ts";
+import { decodeRecoveryKey, describe, StorageKey } from "../../../../src/crypto/secrets/secrets.ts";
 
 const NAME = "com.example.token";
 const UNCHECKED = { iv: undefined, mac: undefined };

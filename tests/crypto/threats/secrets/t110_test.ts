@@ -6,7 +6,7 @@ import { assertEquals, assertFalse, assertRejects } from "@std/assert";
 import { SecretStorageError } from "@greenroom/matrix/errors";
 import { DEFAULT_KEY, forget, kept, keyType, plant, problemOf } from "../../../encryption/secrets/scene.ts";
 import { clientStage } from "../../../client/support/stage.ts";
-import { describe, StorageKey } from "../../../../src/crypto/secrets/storage_key.ts";
+import { describe, StorageKey } from "../../../../src/crypto/secrets/secrets.ts";
 
 const NAME = "com.example.token";
 

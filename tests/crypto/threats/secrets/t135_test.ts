@@ -1,10 +1,10 @@
 /**
- * A public object that is printed, or put into a ticket as JSON, shows a token: the application service had its
- * registration as a field.
+ * A public object that is printed, or put into a ticket as JSON, shows a token:
+ * the application service had its registration as a field.
  *
- * Attacker: anybody who sees that. What must hold: no object of any class that the package exports shows a secret,
- * with all hidden properties, fresh, at work and closed; nor do the objects that those hand out. A class without
- * a case here fails the test.
+ * Attacker: anybody who sees that. What must hold: no object of any class that the package exports shows a
+ * secret, with all hidden properties, fresh, at work and closed; nor do the objects that those hand out. A
+ * class without a case here fails the test.
  *
  * The class of mistake: what an object is made of is kept as it was given.
  */
@@ -87,6 +87,7 @@ Deno.test("T135: no object of an exported class shows a secret, fresh, at work a
         note(bot.client);
         note(bot.in(c.roomId));
         note(c.room);
+        note(bot.store);
         note(bot.client.api);
         note(bot.client.secretStorage);
         if (bot.client.crypto !== undefined) note(bot.client.crypto);
@@ -94,7 +95,7 @@ Deno.test("T135: no object of an exported class shows a secret, fresh, at work a
         look();
         storage[Symbol.dispose]();
         note(new PolicyLists());
-        await c.reply("looked");
+        note(await c.reply("looked"));
       });
       bot.reminder("later", (c) => {
         note(c);

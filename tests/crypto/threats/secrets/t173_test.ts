@@ -5,11 +5,11 @@
  */
 
 import { assert, assertEquals } from "@std/assert";
-import { type Logger, MemoryStore, SealedStore, type Store } from "../../../../mod.ts";
+import { type Logger, MemoryStore, SealedStore, type Store } from "@greenroom/matrix";
 import { optionsFromEnv } from "../../../../src/bot/env.ts";
-import { Lease } from "../../../../src/store/device/lease.ts";
-import { KvStore } from "../../../../src/store/kv.ts";
-import { SqliteStore } from "../../../../src/store/sqlite.ts";
+import { Lease } from "../../../../src/store/device/mod.ts";
+import { KvStore } from "@greenroom/matrix/store/kv";
+import { SqliteStore } from "@greenroom/matrix/store/sqlite";
 
 const ignore = Deno.build.os === "windows";
 const OPEN = { deno_kv: KvStore.open, sqlite: SqliteStore.open };

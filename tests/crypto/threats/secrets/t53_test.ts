@@ -1,4 +1,7 @@
-/** A stored secret that the server shows under another name, and a passphrase that it wants hashed without end. */
+/**
+ * A stored secret that the server shows under another name,
+ * and a passphrase that it wants hashed without end.
+ */
 
 import { assertEquals } from "@std/assert";
 import {
@@ -30,7 +33,8 @@ Deno.test("T53: a secret under another name, of another key, of an older one or 
   };
   const [[keyId, sealed] = ["", { ciphertext: "" }]] = Object.entries(own);
   const bytes = Uint8Array.fromBase64(sealed.ciphertext);
-  const ciphertext = bytes.with(0, (bytes[0] ?? 0) ^ 1).toBase64(); // in counter mode, this would change one letter
+  // In counter mode, this would change one letter.
+  const ciphertext = bytes.with(0, (bytes[0] ?? 0) ^ 1).toBase64();
   await plant(client, "m.cross_signing.self_signing", { encrypted: { [keyId]: { ...sealed, ciphertext } } });
   assertEquals(await problemOf(() => storage.get("m.cross_signing.self_signing")), "damaged");
 

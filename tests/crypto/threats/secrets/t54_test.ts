@@ -1,9 +1,11 @@
 /**
- * A key file that somebody has changed, cut off, or made to cost a lot, by the one who gives it to the user, or has the disk
- * that it is on. Nothing of it counts before all of it was proven to be of who knows the passphrase, what it makes this
- * process compute and hold is bounded, and neither errors nor logs show a key or the passphrase.
+ * A key file that somebody has changed, cut off, or made to cost a lot, by the one who gives it to the
+ * user, or has the disk that it is on. Nothing of it counts before all of it was proven to be of who
+ * knows the passphrase, what it makes this process compute and hold is bounded, and neither errors nor
+ * logs show a key or the passphrase.
  *
- * Class of mistake: what is decrypted is used before it is authenticated; numbers from a file are taken as they are.
+ * Class of mistake: what is decrypted is used before it is authenticated;
+ * numbers from a file are taken as they are.
  */
 
 import { assert, assertEquals, assertFalse, assertRejects } from "@std/assert";

@@ -1,4 +1,6 @@
-/** Room keys, and what opens them, on their way through key files and the backup: in logs, errors and objects. */
+/**
+ * Room keys, and what opens them, on their way through key files and the backup: in logs, errors and objects.
+ */
 
 import { assert, assertEquals } from "@std/assert";
 import type { Client } from "@greenroom/matrix";
@@ -6,7 +8,7 @@ import { backupOf, newDevice } from "../../../encryption/backup/scene.ts";
 import { twoInARoom } from "../../../client/support/encrypted_room.ts";
 import { clientStage } from "../../../client/support/stage.ts";
 import { type Entry, fileOf, newEntries, PASSPHRASE } from "../../key_files/stage.ts";
-import { decodeRecoveryKey } from "../../../../src/crypto/secrets/recovery_key.ts";
+import { decodeRecoveryKey } from "../../../../src/crypto/secrets/secrets.ts";
 import { OTHER_KEY } from "../../../encryption/identity/scene.ts";
 import { Planted, seen } from "../planted.ts";
 

@@ -4,8 +4,7 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { SecretStorageError } from "@greenroom/matrix/errors";
 import { alter, kept, keyType, passphraseKey, plant } from "../../../encryption/secrets/scene.ts";
 import { clientStage } from "../../../client/support/stage.ts";
-import { decodeRecoveryKey } from "../../../../src/crypto/secrets/recovery_key.ts";
-import { StorageKey } from "../../../../src/crypto/secrets/storage_key.ts";
+import { decodeRecoveryKey, StorageKey } from "../../../../src/crypto/secrets/secrets.ts";
 import { macOf } from "../../support/storage_mac.ts";
 import { Planted, seen } from "../planted.ts";
 
@@ -86,7 +85,8 @@ Deno.test("T57: what is given or stored in place of a text is refused, and no er
     told.push(await assertRejects(() => client.secretStorage.open({ recoveryKey }), SecretStorageError));
   }
   using storage = await client.secretStorage.open(opening);
-  const secret = Uint8Array.of(0xff, ...crypto.getRandomValues(new Uint8Array(32))); // which no text begins with
+  // Which no text begins with.
+  const secret = Uint8Array.of(0xff, ...crypto.getRandomValues(new Uint8Array(32)));
   planted.add("secret", secret);
   using storageKey = new StorageKey(opening.keyId, key.slice());
   const encrypted = await storageKey.encrypt(NAME, "\u0000".repeat(secret.length));

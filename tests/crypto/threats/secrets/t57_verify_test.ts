@@ -1,11 +1,13 @@
-/** The recovery key, the password and the private keys of a bot that is verified, in logs, errors and objects. */
+/**
+ * The recovery key, the password and the private keys of a bot that is verified, in logs, errors and objects.
+ */
 
 import { assert, assertEquals } from "@std/assert";
 import { MemoryStore } from "@greenroom/matrix";
 import { clientStage } from "../../../client/support/stage.ts";
 import { plant } from "../../../encryption/secrets/scene.ts";
 import { device, KEY, OTHER_KEY, PASSWORD, patiently } from "../../../encryption/identity/scene.ts";
-import { decodeRecoveryKey } from "../../../../src/crypto/secrets/recovery_key.ts";
+import { decodeRecoveryKey } from "../../../../src/crypto/secrets/secrets.ts";
 import { plantKeys } from "../conversation.ts";
 import { Planted, seen } from "../planted.ts";
 

@@ -1,7 +1,7 @@
 /** A stored secret whose MAC is compared in a time that tells how much of it was guessed. */
 
 import { assertEquals } from "@std/assert";
-import { StorageKey } from "../../../../src/crypto/secrets/storage_key.ts";
+import { StorageKey } from "../../../../src/crypto/secrets/secrets.ts";
 
 Deno.test("T58: nothing but WebCrypto compares the MACs of keys and secrets, in constant time", async () => {
   const { verify } = crypto.subtle;

@@ -1,13 +1,14 @@
 /**
- * A key file that names a wrong maker of a session. Nothing in it is signed: who has made it, or given it to the user,
- * can name anybody. It takes no session from its owner, gives none to another, and makes nobody better trusted.
+ * A key file that names a wrong maker of a session. Nothing in it is signed: who has made it, or
+ * given it to the user, can name anybody. It takes no session from its owner, gives none to
+ * another, and makes nobody better trusted.
  *
  * Class of mistake: what nobody can prove fills the only place there is, or counts beside what was proven.
  */
 
 import { assertEquals } from "@std/assert";
 import type { CryptoDevice } from "@greenroom/matrix/types";
-import type { ImportedRoomKey } from "../../../../src/crypto/megolm/room_key.ts";
+import type { ImportedRoomKey } from "../../../../src/crypto/megolm/mod.ts";
 import { encryptionOf } from "../../../../src/types/events/encryption_info.ts";
 import { ALICE, MALLORY, ME, newDevice, read, Receiver, ROOM, Sender, told } from "../../megolm/support.ts";
 

@@ -11,7 +11,7 @@
 
 import { assert, assertEquals } from "@std/assert";
 import type { CryptoPolicy } from "../../../../src/crypto/context/context.ts";
-import type { ImportedRoomKey } from "../../../../src/crypto/megolm/room_key.ts";
+import type { ImportedRoomKey } from "../../../../src/crypto/megolm/mod.ts";
 import { receiveKeys } from "../../../../src/crypto/key_requests/key_requests.ts";
 import { ALICE, newDevice, ROOM, Sender, told } from "../../megolm/support.ts";
 import { Asker, forwarded } from "../../requests/asker.ts";

@@ -1,10 +1,10 @@
 /**
- * Who has the disk removes all records of one kind from a sealed store while the bot is stopped; a member leaves
- * meanwhile, and the homeserver hides what it can.
+ * Who has the disk removes all records of one kind from a sealed store while the bot is stopped;
+ * a member leaves meanwhile, and the homeserver hides what it can.
  *
- * What must hold, whatever is removed: nothing goes out in clear in an encrypted room, no handler takes what came in
- * clear, no index of a session is used twice, who has left reads nothing more, and who was blocked reads nothing. Of
- * the records that say so themselves, SECURITY.md says what is lost with them.
+ * What must hold, whatever is removed: nothing goes out in clear in an encrypted room, no handler takes what
+ * came in clear, no index of a session is used twice, who has left reads nothing more, and who was blocked
+ * reads nothing. Of the records that say so themselves, SECURITY.md says what is lost with them.
  *
  * The class of mistake: that nothing is found is taken for that nothing was there.
  */
@@ -13,7 +13,6 @@ import { assert, assertEquals } from "@std/assert";
 import { decodeBase64 } from "../../../../src/types/base64.ts";
 import { type Client, type ClientOptions, MemoryStore, SealedStore } from "@greenroom/matrix";
 import type { RoomID } from "@greenroom/matrix/types";
-import { encodeRecoveryKey } from "../../../../src/crypto/secrets/recovery_key.ts";
 import { isLocal, kindOf } from "../../../../src/store/device/mod.ts";
 import { begin, beginIn, ENCRYPTED } from "../../../client/support/encrypted_room.ts";
 import { type ClientStage, clientStage, heard } from "../../../client/support/stage.ts";
@@ -21,10 +20,11 @@ import { EVERYBODY } from "../../../support/everybody.ts";
 import { aliceAndBob } from "../../engine/bot.ts";
 import { ROOM } from "../../engine/homeserver.ts";
 import { hiding } from "../hiding.ts";
+import { recoveryKeyOf } from "../../secrets/recovery_keys.ts";
 
 const BOT = "@bot:localhost";
 const MALLORY = "@mallory:localhost";
-const RECOVERY = encodeRecoveryKey(new Uint8Array(32).fill(7));
+const RECOVERY = recoveryKeyOf(7);
 /** Who joins reads nothing of before: so it is by what each device got that a session ends. */
 const JOINED = {
   type: "m.room.history_visibility",
@@ -95,8 +95,8 @@ async function scene(stage: ClientStage) {
 }
 
 /**
- * Has a bot be left with what it has not finished: a key that it was not given, and asks another device of its
- * user for, and a request for a verification that does not leave it.
+ * Has a bot be left with what it has not finished: a key that it was not given,
+ * and asks another device of its user for, and a request for a verification that does not leave it.
  */
 async function leaveUnfinished(
   stage: ClientStage,
@@ -186,7 +186,8 @@ const SAFE = {
 const LOST: Readonly<Record<string, Partial<typeof SAFE>>> = {
   "crypto/account": { ended: "DeviceConflictError" },
   "schema": { ended: "StoreFormatError" }, // records without it are of no version there ever was
-  "crypto/devices": { blockedReads: true }, // nothing else says what the application has said; SECURITY.md does
+  // Nothing else says what the application has said; SECURITY.md does.
+  "crypto/devices": { blockedReads: true },
 };
 
 /** The kinds of records of what was not finished. */
@@ -200,7 +201,8 @@ const SHARING = /^crypto\/outbound_/;
 Deno.test("T158: whatever kind of record is removed, nothing is read by who must not read it", async (t) => {
   let kinds: string[] = [];
   const isComplete = () => kinds.length >= 28 && UNFINISHED.isSubsetOf(new Set(kinds));
-  for (let tries = 0; tries < 20 && !isComplete(); tries++) { // ciphers work in other threads, for which no stage waits
+  // Ciphers work in other threads, for which no stage waits.
+  for (let tries = 0; tries < 20 && !isComplete(); tries++) {
     await using stage = clientStage();
     const { inner } = await scene(stage);
     kinds = [...(await kindsOf(inner)).keys()];
@@ -231,7 +233,8 @@ Deno.test("T158: Olm sessions that were given up stay so without the record that
   await alice.send("first");
   const [before] = await olmSessions();
   assert(before !== undefined);
-  await alice.store.commit([{ type: "set", key: ["crypto", "rollback"], value: 1 }]); // as when the store was set back
+  // As when the store was set back.
+  await alice.store.commit([{ type: "set", key: ["crypto", "rollback"], value: 1 }]);
   await alice.restart();
   await alice.engine.discardGroupSession(ROOM);
   await alice.send("second");

@@ -1,4 +1,7 @@
-/** Key bundles of those who have not invited this user, of devices that nobody vouches for, and of other rooms. */
+/**
+ * Key bundles of those who have not invited this user,
+ * of devices that nobody vouches for, and of other rooms.
+ */
 
 import { assertEquals } from "@std/assert";
 import { ROOM } from "../../engine/homeserver.ts";

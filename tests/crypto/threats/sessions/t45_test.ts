@@ -29,7 +29,7 @@ Deno.test("T45: a forged notice that a key is withheld does not stop decryption,
   const sender = new Sender(receiver, receiver.devices.put(newDevice(receiver, ALICE)));
   const forge = (content: JsonObject) =>
     receiver.step((tx) =>
-      receiver.inbound.receiveWithheld(tx, toDevice(ALICE, "m.room_key.withheld", content))
+      receiver.inbound.withheld.receive(tx, toDevice(ALICE, "m.room_key.withheld", content))
     );
   const noOlm = { algorithm: MEGOLM, sender_key: sender.device.curve25519, code: "m.no_olm" };
   await forge(withheld(sender));
@@ -48,7 +48,7 @@ Deno.test("T45: a user can't say that another withholds a key", async () => {
   const sender = new Sender(receiver, newDevice(receiver, ALICE));
   await knownSender(receiver, MALLORY);
   const forged = toDevice(MALLORY, "m.room_key.withheld", withheld(sender));
-  await receiver.step((tx) => receiver.inbound.receiveWithheld(tx, forged));
+  await receiver.step((tx) => receiver.inbound.withheld.receive(tx, forged));
   assertEquals(told(await receiver.one(sender.say("hello"))), "MISSING_KEY");
 });
 
@@ -68,7 +68,7 @@ Deno.test("T45: notices that are not what they must be are dropped", async () =>
   ];
   for (const change of changes) {
     const event = toDevice(ALICE, "m.room_key.withheld", withheld(sender, change));
-    await receiver.step((tx) => receiver.inbound.receiveWithheld(tx, event));
+    await receiver.step((tx) => receiver.inbound.withheld.receive(tx, event));
   }
   assertEquals((await receiver.vault.list(["crypto", "withheld"])).length, 0);
   assertEquals(told(await receiver.one(sender.say("hello"))), "MISSING_KEY");

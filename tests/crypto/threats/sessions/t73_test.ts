@@ -50,7 +50,8 @@ Deno.test("T73: the owner of a device counts from when it is known, and after it
   const alice = new Sender(receiver, newDevice(receiver, ALICE));
   await imported(receiver, alice);
   const [one, two, three] = [alice.say("one"), alice.say("two"), alice.say("three")];
-  assertEquals(told(await receiver.one({ ...one, sender: MALLORY })), "one"); // there is no better information
+  // There is no better information.
+  assertEquals(told(await receiver.one({ ...one, sender: MALLORY })), "one");
   receiver.devices.put(alice.device);
   assertEquals(told(await receiver.one({ ...two, sender: MALLORY })), "UNTRUSTED");
   assertEquals(told(await receiver.one(two)), "two");

@@ -15,7 +15,7 @@
 
 import { assert, assertEquals } from "@std/assert";
 import type { MessageEvent, UserID } from "@greenroom/matrix/types";
-import { TestClock } from "../../../../src/testing/mod.ts";
+import { TestClock } from "@greenroom/matrix/testing";
 import { Asker, forwarded } from "../../requests/asker.ts";
 import { ALICE, knownSender, MALLORY, newDevice, ROOM, Sender } from "../../megolm/support.ts";
 
@@ -119,6 +119,6 @@ Deno.test("T87: a user's many devices that wait for an answer displace no others
     await asker.ask(device, sender);
   }
   asker.unreachable.clear();
-  await asker.step((tx) => asker.requests.retryAnswers(tx));
+  await asker.step((tx) => asker.requests.answers.retry(tx));
   assert((await asker.sent()).some(([, device]) => device === "PHONE"));
 });

@@ -2,8 +2,8 @@
  * A stranger gets the keys of what the users of an application service send, though the application refuses
  * everybody whom it does not expect: it said so of its own user, and the others were not told.
  *
- * What must hold: what was chosen about encryption holds for every user of an application service, but for what
- * is of one account alone; and what was chosen about requests, for every request of it.
+ * What must hold: what was chosen about encryption holds for every user of an application service,
+ * but for what is of one account alone; and what was chosen about requests, for every request of it.
  *
  * The class of mistake: options of a client that are copied by name into another that is made of it.
  */

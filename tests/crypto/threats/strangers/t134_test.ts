@@ -1,10 +1,10 @@
 /**
- * A stranger invites a bot into thousands of rooms: all are joined at once, and each is a join over federation
- * that the stranger's server can draw out.
+ * A stranger invites a bot into thousands of rooms:
+ * all are joined at once, and each is a join over federation that the stranger's server can draw out.
  *
- * What must hold: only so many joins go on at a time, and so few for one inviter that nobody else waits for them;
- * of one user, and of all, only so many invitations are accepted in a time, in their order. Those that wait do so
- * over restarts, and no more than a bounded number.
+ * What must hold: only so many joins go on at a time, and so few for one inviter that nobody else waits for
+ * them; of one user, and of all, only so many invitations are accepted in a time, in their order. Those that
+ * wait do so over restarts, and no more than a bounded number.
  *
  * The class of mistake: what others can begin without end is begun at once, since it is no message.
  */
@@ -49,7 +49,8 @@ class Flooded {
       const event = { type: "m.room.member", sender, state_key: this.tester.mxid, content };
       this.#waiting[`!${user}${n}:elsewhere.example`] = { invite_state: { events: [event] } };
     }
-    await this.tester.request("waker", "POST", "/createRoom", { invite: [this.tester.mxid] }); // ends the long poll
+    // Ends the long poll.
+    await this.tester.request("waker", "POST", "/createRoom", { invite: [this.tester.mxid] });
     for (let n = 0; n < 30; n++) await this.tester.settle();
   }
 
@@ -88,7 +89,8 @@ for (const autoJoin of [true, false]) {
     await scene.invite("mallory", 3_000);
     await tester.until(() => scene.told.length >= 50, "Fifty were to be accepted");
     if (autoJoin) assertEquals(scene.of("mallory").length, 50);
-    assert(scene.mostInFlight <= 3, `${scene.mostInFlight} joins at once`); // two of hers, and one that woke the bot
+    // Two of hers, and one that woke the bot.
+    assert(scene.mostInFlight <= 3, `${scene.mostInFlight} joins at once`);
     assertEquals(
       scene.of("mallory").slice(0, 50),
       Array.from({ length: 50 }, (_, n) => `!mallory${n}:elsewhere.example`),

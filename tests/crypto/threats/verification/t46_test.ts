@@ -81,7 +81,10 @@ Deno.test("T46: MACs over no key, over unknown keys, and of another text verify 
   }
 });
 
-/** Has both sides confirm, but Alice vouch for other keys than her own: she knows the secret, and each MAC is good. */
+/**
+ * Has both sides confirm, but Alice vouch for other keys than her own:
+ * she knows the secret, and each MAC is good.
+ */
 function vouching(forge: (keys: ReadonlyMap<string, string>) => Iterable<[string, string]>): Duel {
   const { macs } = SasExchange.prototype;
   const duel = new Duel();

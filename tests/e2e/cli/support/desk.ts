@@ -6,9 +6,29 @@
 
 import { assertEquals } from "@std/assert";
 import type { Client } from "@greenroom/matrix";
-import { ENTRY, plainEnv } from "../../../cli/support/greenroom.ts";
+import { ENTRY, Place, plainEnv } from "../../../cli/support/greenroom.ts";
 import { within } from "../../support/deadline.ts";
-import { TerminalProcess } from "./terminal.ts";
+import { missing } from "../../support/synapse.ts";
+import { type TerminalOptions, TerminalProcess } from "./terminal.ts";
+
+/** Runs `greenroom` in a terminal. */
+export function atTerminal(args: readonly string[], where: TerminalOptions): TerminalProcess {
+  const program = [Deno.execPath(), "run", "-A", "--no-check", "--quiet", ENTRY, ...args];
+  return new TerminalProcess(program, { env: { ...plainEnv(), NO_COLOR: "1", TERM: "xterm" }, ...where });
+}
+
+/** Defines a test with a bot that has logged in; without Python, which makes terminals, it is skipped. */
+export function terminalTest(name: string, test: (place: Place) => Promise<void>): void {
+  Deno.test({
+    name,
+    ignore: missing,
+    async fn() {
+      await using place = await Place.make();
+      await place.makeLoggedInBot();
+      await test(place);
+    },
+  });
+}
 
 /** A folder, in which `greenroom` is run in a terminal. */
 export class Desk implements AsyncDisposable {
@@ -16,12 +36,7 @@ export class Desk implements AsyncDisposable {
   readonly folder: string = `${this.parent}/bot`;
 
   greenroom(args: readonly string[], cwd = this.folder, columns?: number): TerminalProcess {
-    const program = [Deno.execPath(), "run", "-A", "--no-check", "--quiet", ENTRY, ...args];
-    return new TerminalProcess(program, {
-      cwd,
-      columns,
-      env: { ...plainEnv(), NO_COLOR: "1", TERM: "xterm" },
-    });
+    return atTerminal(args, { cwd, columns });
   }
 
   /** Makes the bot's folder, as a person does. */

@@ -1,10 +1,9 @@
 /**
- * What the server has of devices' keys, and a clock that runs ahead.
+ * What the server has of devices' keys.
  *
  * @module
  */
 
-import { type Clock, systemClock } from "../../../../src/base/clock.ts";
 import type { SynapseServer } from "../synapse.ts";
 
 /** A device whose keys are claimed. */
@@ -32,23 +31,5 @@ export async function drainKeys(
     const { one_time_keys } = await response.json();
     const [key] = Object.values<{ fallback?: boolean }>(one_time_keys[userId]?.[deviceId] ?? {});
     if (key === undefined || key.fallback === true) return { drained, hasFallback: key !== undefined };
-  }
-}
-
-/** The machine's clock, moved ahead. */
-export class AheadClock implements Clock {
-  #ahead = 0;
-
-  now(): number {
-    return systemClock.now() + this.#ahead;
-  }
-
-  delay(ms: number, options?: { signal?: AbortSignal }): Promise<void> {
-    return systemClock.delay(ms, options);
-  }
-
-  /** Moves it further ahead. */
-  advance(ms: number): void {
-    this.#ahead += ms;
   }
 }

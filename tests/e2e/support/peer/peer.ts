@@ -1,5 +1,5 @@
 /**
- * Other people's clients as peers in tests: each runs as a process of its own, and does and tells what a test asks for.
+ * Other people's clients as peers in tests: each is a process of its own, and does what a test asks for.
  *
  * @module
  */
@@ -13,7 +13,9 @@ import { newUser, type SynapseServer, type TestUser } from "../synapse.ts";
 
 type Content = Record<string, unknown>;
 
-/** A client that is not ours. `await using` ends it. It accepts, and sends to, all devices, verified or not. */
+/**
+ * A client that is not ours. `await using` ends it. It accepts, and sends to, all devices, verified or not.
+ */
 export class Peer extends PeerWatch implements AsyncDisposable {
   readonly kind: PeerKind;
   readonly user: TestUser;
@@ -68,7 +70,7 @@ export class Peer extends PeerWatch implements AsyncDisposable {
     return this.user.deviceId;
   }
 
-  /** Stops syncing and closes the store; {@linkcode Peer.prototype.resume} opens it again. js_sdk forgets its keys. */
+  /** Stops syncing and closes the store; `resume()` opens it again. js_sdk forgets its keys. */
   async stop(): Promise<void> {
     await this.#process.request("stop");
   }

@@ -6,7 +6,7 @@
  */
 
 import { canonicalJsonWithout } from "../../../../src/crypto/encoding/encoding.ts";
-import type { JsonObject } from "../../../../src/types/json.ts";
+import type { JsonObject } from "@greenroom/matrix/types";
 
 /** The version of the rooms. */
 export const ROOM_VERSION = "10";

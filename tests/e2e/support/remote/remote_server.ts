@@ -6,7 +6,7 @@
  * @module
  */
 
-import type { JsonObject } from "../../../../src/types/json.ts";
+import type { JsonObject } from "@greenroom/matrix/types";
 import type { SynapseServer } from "../synapse.ts";
 import { CERTIFICATE } from "./certificate.ts";
 import { eventIdOf, type Pdu, ROOM_VERSION, ServerKey } from "./pdu.ts";

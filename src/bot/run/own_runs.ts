@@ -1,0 +1,55 @@
+/**
+ * What a bot does outside of its functions: each in a run of its own, in the order of the room.
+ *
+ * A file of its own because neither a run nor its patience knows of the client.
+ *
+ * @module
+ */
+
+import type { Client } from "../../../mod.ts";
+import type { RoomID } from "../../../types.ts";
+import { Turns } from "../../base/runs.ts";
+import { RunTime } from "./patience.ts";
+import { currentRun, Run } from "./run.ts";
+
+/** Does what a bot does outside of its functions, and keeps the order of each room. */
+export class OwnRuns {
+  /** Resolves when the bot may speak. Set before it does. */
+  started!: () => Promise<void>;
+  readonly #client: Client;
+  readonly #signal: AbortSignal;
+  readonly #turns = new Turns<RoomID>();
+
+  /**
+   * @param client Does what is done.
+   * @param signal Aborted when the bot is closed.
+   */
+  constructor(client: Client, signal: AbortSignal) {
+    this.#client = client;
+    this.#signal = signal;
+  }
+
+  /**
+   * Does something in the run in which this is called; in none, in a run of its own, after what was begun
+   * before.
+   */
+  async within<Result>(room: RoomID, work: (run: Run) => Promise<Result>): Promise<Result> {
+    const current = currentRun();
+    if (current !== undefined) return await work(current);
+    return await this.#turns.take(() => this.#do(work), { of: room });
+  }
+
+  async #do<Result>(work: (run: Run) => Promise<Result>): Promise<Result> {
+    await this.started();
+    return await this.#client.runTask(`in ${crypto.randomUUID()}`, async (context) => {
+      const run = new Run({ context, time: new RunTime(this.#signal) });
+      try {
+        const result = await work(run);
+        await run.begun.settled();
+        return result;
+      } finally {
+        for (const call of run.atEnd) call();
+      }
+    });
+  }
+}
