@@ -128,8 +128,8 @@ export class HomeserverDoor {
     if (id.length > MAX_TEXT) throw new Refusal(400, "M_INVALID_PARAM", "The transaction ID is too long");
     const transaction = readTransaction(await this.#bodies.json(request));
     if (transaction === undefined) throw new Refusal(400, "M_BAD_JSON", "A transaction must have events");
-    await this.#order.check(id);
-    const arrival = await inbox.add(id, transaction).catch((error) => {
+    const arrival = await this.#order.check(id).then(() => inbox.add(id, transaction)).catch((error) => {
+      if (error instanceof Refusal) throw error;
       log.error("A transaction could not be kept, and comes again", { error: String(error) });
       this.#order.refused(id);
       throw new Refusal(503, "M_UNKNOWN", "Not kept; send it again", SOON);
@@ -185,18 +185,20 @@ const [FIRST_PAUSE, LONGEST_PAUSE] = [10_000, 3_600_000];
  * Which transaction may come next.
  *
  * Synapse sends a transaction that has failed again, with all that were made meanwhile. One that it
- * makes in the moment in which all are sent stays there until another fails. It numbers them, so the
- * next one shows that one is missing, unless another process has kept it: it is refused, and both
- * come. The numbers of all application services of a Synapse are one sequence: where none was missing, it
+ * makes in the moment in which all are sent stays there until another fails. It numbers them, on SQLite
+ * from the first again when it is restarted, so the next one shows that one is missing, unless another
+ * process has kept it: it is refused, and both come. The numbers of all application services of a Synapse are one sequence: where none was missing, it
  * is not looked at again for a while, since that takes two seconds, and may itself be such a moment.
  */
 class ArrivalOrder {
   readonly #clock: Clock;
-  readonly #inbox: Pick<Inbox, "hasAll">;
+  readonly #inbox: Pick<Inbox, "hasAll" | "latest">;
   /** The transaction that was refused last, until it comes again, and when. */
   #refused: { readonly id: string; readonly at: number } | undefined;
   /** The number of the transaction that was taken last; NaN: none was, or it has no number. */
   #last = NaN;
+  /** Up to where the inbox has IDs that may be from before the homeserver numbered anew. */
+  #anew = 0;
   /** The numbers that were left out since that was looked at: the latest. */
   #leftOut: readonly string[] = [];
   /** The transaction that was refused since one before it may be missing, and whether one was. */
@@ -208,7 +210,7 @@ class ArrivalOrder {
    * @param clock Measures the time.
    * @param inbox Has what any process has kept.
    */
-  constructor(clock: Clock, inbox: Pick<Inbox, "hasAll">) {
+  constructor(clock: Clock, inbox: Pick<Inbox, "hasAll" | "latest">) {
     this.#clock = clock;
     this.#inbox = inbox;
   }
@@ -227,6 +229,7 @@ class ArrivalOrder {
       return;
     }
     this.#refused = undefined;
+    if (isFirst(number, this.#last)) [this.#anew, this.#leftOut] = [await this.#inbox.latest(), []];
     if (refused !== undefined && refused.id !== id && this.#isWithin(OVERTAKING, refused.at)) {
       throw new Refusal(503, "M_UNKNOWN", "Another comes before this one", SOON);
     }
@@ -266,7 +269,7 @@ class ArrivalOrder {
 
   /** Returns whether processes have kept all that was left out here. */
   async #hasAllLeftOut(): Promise<boolean> {
-    if (!await this.#inbox.hasAll(this.#leftOut)) return false;
+    if (!await this.#inbox.hasAll(this.#leftOut, this.#anew)) return false;
     this.#leftOut = [];
     return true;
   }
@@ -274,6 +277,11 @@ class ArrivalOrder {
   #isWithin(ms: number, since: number): boolean {
     return elapsed(this.#clock.now(), since) < ms;
   }
+}
+
+/** Returns whether a number begins what this process can compare: the homeserver's first to it, or a lower one. */
+function isFirst(number: number, last: number): boolean {
+  return !Number.isNaN(number) && !(number >= last);
 }
 
 function numberOf(id: string): number {

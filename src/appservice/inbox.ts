@@ -99,10 +99,21 @@ export class Inbox {
     return this.#last;
   }
 
-  /** Returns whether the latest transactions have all of these IDs, whichever process has kept them. */
-  async hasAll(ids: readonly string[]): Promise<boolean> {
-    const [{ ids: names }] = await this.#head();
-    return ids.every((id) => names.some((name) => name.startsWith(`${id} `)));
+  /**
+   * Returns whether transactions after a number have all of these IDs, whichever process has kept them: as far
+   * as IDs are remembered.
+   */
+  async hasAll(ids: readonly string[], after: number): Promise<boolean> {
+    return await this.#change(({ ids: all, last }) => {
+      const names = all.slice(Math.max(0, all.length - Math.max(0, last - after)));
+      return ids.every((id) => names.some((name) => name.startsWith(`${id} `)));
+    }) === true;
+  }
+
+  /** The number of the latest transaction, whichever process has kept it. */
+  async latest(): Promise<number> {
+    const last = await this.#change((head) => head.last);
+    return typeof last === "number" ? last : last.head.last;
   }
 
   /** Keeps a transaction, durably, unless it has been before. */

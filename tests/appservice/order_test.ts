@@ -94,10 +94,10 @@ Deno.test("A transaction that comes again without what is no event is the same",
 });
 
 /** An application service that is sent topics by hand, and what it has heard of. */
-async function topics(): Promise<
+async function topics(store?: MemoryStore): Promise<
   AsyncDisposable & { stage: ClientStage; heard: string[]; send(id: string): Promise<number> }
 > {
-  const scene = await appserviceScene();
+  const scene = await appserviceScene({ store });
   const { roomId, stage } = scene;
   const heard: string[] = [];
   scene.serving?.on("m.room.topic", ({ content }) => void heard.push(String(content.topic)));
@@ -116,6 +116,25 @@ Deno.test("The transaction after one that the homeserver has kept back is refuse
   assertEquals([await send("3"), await send("4"), await send("5"), await send("6")], [200, 200, 200, 200]);
   assertEquals(heard, ["1", "2", "3", "4", "5", "6"]);
   assertEquals([await send("8"), await send("7"), await send("8")], [503, 200, 200], "it was worth it");
+});
+
+Deno.test("What a homeserver keeps back after it has numbered anew is asked for, though it had sent such a number before", async () => {
+  await using scene = await topics();
+  const { heard, send } = scene;
+  for (const id of ["1", "2", "3", "4"]) assertEquals(await send(id), 200);
+  assertEquals([await send("1"), await send("3")], [200, 503], "2 may have been kept back");
+  assertEquals([await send("2"), await send("3")], [200, 200]);
+  assertEquals(heard, ["1", "2", "3", "4", "1", "2", "3"]);
+});
+
+Deno.test("What a homeserver keeps back after it has numbered anew is asked for by a new process, too", async () => {
+  const store = new MemoryStore();
+  {
+    await using before = await topics(store);
+    for (const id of ["1", "2", "3", "4"]) assertEquals(await before.send(id), 200);
+  }
+  await using scene = await topics(store);
+  assertEquals([await scene.send("1"), await scene.send("3")], [200, 503], "2 may have been kept back");
 });
 
 Deno.test("Where numbers are left out for another application service, a process refuses ever fewer transactions for it", async () => {
