@@ -116,8 +116,8 @@ async function hasArrived(
     const options = { limit: PAGE_SIZE, signal };
     const { chunk, end } = await api.getMessages(roomId, PaginationDirection.BACKWARD, from, options);
     if (chunk.some(({ unsigned }) => unsigned?.transaction_id === txnId)) return true;
-    const oldest = chunk.at(-1)?.origin_server_ts;
-    if (end === undefined || oldest === undefined || oldest < since) return false;
+    const oldest = chunk.at(-1)?.origin_server_ts; // a page can be empty without being the last
+    if (end === undefined || end === from || (oldest !== undefined && oldest < since)) return false;
     from = end;
   }
   return false;

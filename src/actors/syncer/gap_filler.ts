@@ -21,6 +21,8 @@ import type { KeptPage } from "./window.ts";
 
 /** How many events a page is asked to hold. */
 const PAGE = 100;
+/** How many pages with nothing end the reading: of a gap, or, in a row, of what stands before it. */
+const PATIENCE = 10;
 /** How many characters of pages are kept with a response: one text has them all, and no text is endless. */
 const MAX_KEPT = 50_000_000;
 
@@ -124,19 +126,22 @@ async function readBack(
   { requests, since, limit, filter, sift, endAmong, signal }: GapReader,
   newestFirst: TimelineEvent[],
 ): Promise<GapEnd> {
-  for (let left = limit; left > 0 && room.prevBatch !== undefined;) {
+  const seen = new Set<string>(); // pages can overlap
+  for (let empty = 0; seen.size < limit && empty < PATIENCE && room.prevBatch !== undefined;) {
+    const { size } = seen;
     const page = await requests.getMessages(room.roomId, PaginationDirection.BACKWARD, room.prevBatch, {
       toToken: since,
-      limit: Math.min(left, PAGE),
+      limit: Math.min(limit - size, PAGE),
       filterJson: filter,
       signal,
     });
     const all = timelineEvents(page.chunk, room);
+    for (const { event_id } of all) seen.add(event_id);
+    if (seen.size === size) empty++; // without being the last
     const { events, isBefore } = await sift?.(all) ?? { events: all, isBefore: false };
     const last = endAmong?.(events) ?? -1;
     for (const event of last < 0 ? events : events.slice(0, last + 1)) newestFirst.push(event);
     if (last >= 0) return { reason: "end" };
-    left -= page.chunk.length || PAGE; // a page can be empty without being the last
     const atEnd = isBefore || page.end === undefined || page.end === room.prevBatch;
     room.prevBatch = atEnd ? undefined : page.end;
     room.limited = !atEnd;
@@ -208,9 +213,6 @@ export interface Sifted {
   /** Whether the page lies before the gap. */
   readonly isBefore: boolean;
 }
-
-/** How many pages in a row may have nothing. */
-const PATIENCE = 10;
 
 /**
  * Tells what belongs to a gap from what stands before it.

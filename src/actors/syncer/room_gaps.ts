@@ -123,7 +123,8 @@ export class RoomGaps {
     room.prevBatch = token;
     const { filter: { timeline: filter } } = this.#options;
     const { reason, error } = await this.#fill(room, { ...this.#reader(undefined, limit), filter });
-    if (reason === "refused") {
+    const isLess = new Set(room.filled.map(({ event_id }) => event_id)).size < limit;
+    if (reason === "refused" || (reason === "limit" && isLess)) {
       leaveOut({ room, view }, { reason, ...(error && { error }) }, this.#options.log);
     }
     room.limited = false;

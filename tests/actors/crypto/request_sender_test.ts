@@ -69,11 +69,12 @@ Deno.test("An event that is as old as the server's memory is sent without a look
   assertEquals([sent.length, asked], [1, []]);
 });
 
-Deno.test("An old event is looked for until the history begins, or shows nothing, or after twenty pages", async () => {
+Deno.test("An old event is looked for until the history begins, behind empty pages, too, or for twenty pages", async () => {
   const recent = (): [string, number][] => [["other", HOUR]];
   const histories: [pages: [string, number][][], asked: number, sent: number][] = [
     [[recent(), recent()], 2, 1],
-    [[recent(), [], [["txn", 10]]], 2, 1],
+    [[recent(), [], [["txn", 10]]], 3, 0],
+    [[recent(), ...Array.from({ length: 30 }, () => [])], 20, 1],
     [[recent(), [["edge", -20 * 60_000]], [["txn", 10]]], 3, 0],
     [[...Array.from({ length: 20 }, recent), [["txn", 10]]], 20, 1],
     [[...Array.from({ length: 19 }, recent), [["txn", 10]]], 20, 0],

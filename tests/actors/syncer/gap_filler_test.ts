@@ -93,6 +93,19 @@ Deno.test("fillGap() stops at its limit, and leaves the rest marked as a gap", a
   assertEquals([room.filled.length, ids(room)[0], room.limited, room.prevBatch], [150, "$351", true, "b"]);
 });
 
+Deno.test("fillGap() counts each event towards its limit once, and no empty page", async () => {
+  const room = gap();
+  const pages = reader([
+    { chunk: [], end: "a" },
+    { chunk: [message("4"), message("3")], end: "b" },
+    { chunk: [message("3"), message("2")], end: "c" },
+    { chunk: [message("1")], end: "d" },
+  ], { limit: 3 });
+  assertEquals(await fillGap(room, pages), { reason: "limit" });
+  assertEquals([...new Set(ids(room))], ["$2", "$3", "$4"]);
+  assertEquals([room.limited, room.prevBatch], [true, "c"]);
+});
+
 Deno.test("fillGap() goes on behind an empty page, and gives up on a server that has no other", async () => {
   const room = gap();
   await fillGap(room, reader([{ chunk: [], end: "p2" }, { chunk: [message("1")] }]));

@@ -145,6 +145,46 @@ Deno.test("A first response that comes again is requested again while the server
   assertEquals(await repeatedWith(403, 1), [["last"], 1]);
 });
 
+/** What a bot receives, and how many gaps, whose first response comes again from pages with nothing. */
+async function repeatedFrom(empty: number): Promise<[texts: string[], gaps: number]> {
+  await using here = clientStage();
+  using gates = new Gates();
+  const { texts, setUp } = hearing(gates);
+  const alice = here.client("alice");
+  const open = await alice.createRoom({ preset: "public_chat" });
+  await here.client("bot").joinRoom(open);
+  await alice.sendText(open, "slow first");
+  let [left, gaps] = [empty, 0];
+  const bot = new RestartingBot(here, {
+    setUp: (client) => {
+      client.on("GAP", () => void gaps++);
+      return setUp(client);
+    },
+    fetch: (input, init) => {
+      const request = new Request(input, init);
+      const url = new URL(request.url);
+      if (!url.pathname.endsWith("/messages")) return here.homeserver.fetch(request);
+      const from = url.searchParams.get("from")?.replace(/~.*/, "") ?? "";
+      if (left-- > 0) {
+        return Promise.resolve(Response.json({ start: from, end: `${from}~${left}`, chunk: [] }));
+      }
+      url.searchParams.set("from", from);
+      return here.homeserver.fetch(new Request(url, request));
+    },
+    plans: [NO_FAULT],
+  });
+  await bot.until(() => texts[0]?.includes("slow first") === true);
+  await bot.restart();
+  await alice.sendText(open, "last");
+  await bot.until(() => texts[1]?.includes("last") === true);
+  return [texts[1] ?? [], gaps];
+}
+
+Deno.test("A first response that comes again is read behind empty pages, and a gap if there is nothing else", async () => {
+  assertEquals(await repeatedFrom(9), [["slow first", "last"], 0]);
+  assertEquals(await repeatedFrom(10), [["last"], 1]);
+});
+
 Deno.test("A position that was moved back delivers again the encrypted events that came after it", async () => {
   await using here = clientStage();
   const alice = here.client("alice", { encryption: EVERYBODY });
