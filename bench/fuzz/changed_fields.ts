@@ -20,6 +20,26 @@ export const ODD: readonly unknown[] = [
   put({ constructor: { prototype: 1 } }, "__proto__", { polluted: true }),
 ];
 
+/** Which changes are played. */
+export interface FieldsOptions {
+  /** How many changes are played, spread over all. Default: all. */
+  readonly count?: number;
+  /** Which of them: another seed takes others. Default: 1. */
+  readonly seed?: number;
+}
+
+/** The outcome. */
+export interface FieldsPlayed {
+  /** How many changes there are. */
+  readonly all: number;
+  /** How many were played, by kind. */
+  readonly played: ReadonlyMap<string, number>;
+  /** What went wrong, the first time. */
+  readonly fault: string | undefined;
+  /** How many messages the client has sent, encrypted. */
+  readonly sent: number;
+}
+
 /** The places of all members, from the outside in. */
 export function places(value: unknown, at: readonly string[] = []): (readonly string[])[] {
   const members = typeof value === "object" && value !== null ? Object.entries(value) : [];

@@ -12,7 +12,7 @@
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
 import { MemoryStore } from "@greenroom/matrix";
 import { Bot, NOTE } from "./bot.ts";
-import { changedAt, ODD, places } from "./changed_fields.ts";
+import { changedAt, type FieldsOptions, type FieldsPlayed, ODD, places } from "./changed_fields.ts";
 import { KINDS } from "./field_kinds.ts";
 import { FuzzClock } from "./fuzz_clock.ts";
 import { parsed, randomFor } from "./input.ts";
@@ -29,26 +29,6 @@ const SEND_EVERY = 25;
 const MINUTE = 60_000;
 /** How much more memory may be held in the end, in bytes. */
 const MAX_GROWTH = 64 * 2 ** 20;
-
-/** What {@link playFields} plays. */
-export interface FieldsOptions {
-  /** How many changes are played, spread over all. Default: all. */
-  readonly count?: number;
-  /** Which of them: another seed takes others. Default: 1. */
-  readonly seed?: number;
-}
-
-/** The outcome. */
-export interface FieldsPlayed {
-  /** How many changes there are. */
-  readonly all: number;
-  /** How many were played, by kind. */
-  readonly played: ReadonlyMap<string, number>;
-  /** What went wrong, the first time. */
-  readonly fault: string | undefined;
-  /** How many messages the client has sent, encrypted. */
-  readonly sent: number;
-}
 
 /** Plays changes, until one shows a fault. */
 export async function playFields({ count, seed = 1 }: FieldsOptions = {}): Promise<FieldsPlayed> {

@@ -138,6 +138,11 @@ Deno.test("importGraph() sees imports between files of the repository and leaves
   );
 });
 
+Deno.test("importGraph() takes more files than the arguments of a command can name", async () => {
+  const paths = Array.from({ length: 4_000 }, () => "tools/structure/cycles.ts");
+  assertEquals(await importGraph(paths), edges("tools/structure/cycles.ts ~> tools/structure/types.ts"));
+});
+
 Deno.test("checkSurface() refuses a root of more than 100 names, and one that does not name what it exports", () => {
   const root = (...names: string[]) => [{
     path: "mod.ts",

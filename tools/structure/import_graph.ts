@@ -20,14 +20,17 @@ interface DenoInfo {
  * @param paths Files, by their paths from the repository's folder on.
  */
 export async function importGraph(paths: string[]): Promise<ImportEdge[]> {
-  const source = paths.map((path) => `import ${JSON.stringify(`file://${ROOT}${path}`)};`).join("");
-  const { code, output, stdout } = await run("deno", [
-    "info",
-    "--json",
-    `data:application/typescript,${encodeURIComponent(source)}`,
-  ]);
-  if (code !== 0) throw new Error(`Cannot read the imports: deno info said\n${output}`);
-  return edges(JSON.parse(stdout), `file://${ROOT}`);
+  // A file, since the arguments of a command are limited.
+  const list = await Deno.makeTempFile({ prefix: "imports-", suffix: ".ts" });
+  try {
+    const source = paths.map((path) => `import ${JSON.stringify(`file://${ROOT}${path}`)};\n`).join("");
+    await Deno.writeTextFile(list, source);
+    const { code, output, stdout } = await run("deno", ["info", "--json", "--config=deno.json", list]);
+    if (code !== 0) throw new Error(`Cannot read the imports: deno info said\n${output}`);
+    return edges(JSON.parse(stdout), `file://${ROOT}`);
+  } finally {
+    await Deno.remove(list);
+  }
 }
 
 function edges(info: DenoInfo, root: string): ImportEdge[] {
