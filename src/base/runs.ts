@@ -16,6 +16,18 @@ interface TurnOptions<Subject> {
   readonly signal?: AbortSignal;
 }
 
+/** A turn for what comes later. */
+interface KeptTurn {
+  /**
+   * Resolves when all that came before has ended; with whether that was to be waited for.
+   *
+   * @throws Why the wait was ended.
+   */
+  begun(): Promise<boolean>;
+  /** Ends it, so that the next can begin. */
+  end(): void;
+}
+
 /** Has pieces of work done one after the other, in the order in which they are given to it. */
 export class Turns<Subject = undefined> {
   /** By what it is about, settles when the last work has ended; absent: nothing is under way. */
@@ -56,6 +68,26 @@ export class Turns<Subject = undefined> {
       if (this.#last.get(of) === mine.promise) this.#last.delete(of);
       mine.resolve();
     }
+  }
+
+  /** Takes a turn for a part of work that is reached later. It lasts until it is ended, begun or not. */
+  keep({ of, signal }: TurnOptions<Subject> = {}): KeptTurn {
+    const begun = Promise.withResolvers<void>();
+    const ended = Promise.withResolvers<void>();
+    let isBegun = false;
+    void this.take(() => {
+      isBegun = true;
+      begun.resolve();
+      return ended.promise;
+    }, { of });
+    return {
+      begun: async () => {
+        if (isBegun) return false;
+        await (signal === undefined ? begun.promise : abortable(begun.promise, signal));
+        return true;
+      },
+      end: ended.resolve,
+    };
   }
 }
 

@@ -20,6 +20,7 @@ import {
   type SendingUser,
 } from "../api/http/mod.ts";
 import { checkSendOptions } from "../api/messages/mod.ts";
+import { Turns } from "../base/runs.ts";
 import type { ShareReport } from "../crypto/sharing/mod.ts";
 import type { Crypto, CryptoMachine } from "../encryption/encryption.ts";
 import { DecryptionError, EncryptionError } from "../errors/encryption_error.ts";
@@ -171,6 +172,7 @@ export function encryptingAPI(
   /** Whether sends are encrypted. Without encryption nobody is asked. */
   const encrypts = (roomId: RoomID, options: RequestOptions): Promise<boolean> =>
     isRoomEncrypted(roomId, options, encryption.crypto === undefined ? "nobody" : "server");
+  const turns = new Turns<string>();
   const isNeverEncrypted = (type: string) => blacklist.has(type) || ALWAYS_CLEAR.has(type);
   const machine = (action: string): CryptoMachine => {
     const { crypto } = encryption;
@@ -188,27 +190,45 @@ export function encryptingAPI(
     async sendMessageEvent(roomId, eventType, content, { disableEncryption = false, ...options } = {}) {
       const type = typeName(eventType);
       checkSendOptions(options, "sendMessageEvent");
-      const plain = disableEncryption || isNeverEncrypted(type) || !await encrypts(roomId, options);
-      if (plain) return await core.sendMessageEvent(roomId, eventType, content, options);
-      const event = await outgoingEvent(eventType, "message", content);
-      if (options.asUserId !== undefined) {
-        throw permanent(
-          new EncryptionError(
-            `Cannot send ${type} to the encrypted room ${roomId} as ${options.asUserId}: only the own user's device can encrypt`,
-          ),
-        );
+      if (disableEncryption || isNeverEncrypted(type)) {
+        return await core.sendMessageEvent(roomId, eventType, content, options);
       }
-      const action = `send ${type} to the encrypted room ${roomId}`;
-      machine(action); // refused before it gets a name
-      const outgoing = { roomId, type, content: event.content };
-      const named = await identified(outgoing, options, user);
-      const { txnId, signal } = named;
-      return await hold(async () => {
-        const crypto = machine(action); // of now: the actors may have been replaced
-        const encrypted = await crypto.encrypt(roomId, type, event.content, { txnId, signal });
-        const sending = core.sendMessageEvent(roomId, "m.room.encrypted", encrypted, named);
-        return await settled(sending, (outcome) => crypto.sent({ roomId, txnId, ...outcome }));
-      });
+      // All find out at once what they need, and so fail together; but they leave in the order of the calls.
+      const turn = turns.keep({ of: `${roomId} ${options.asUserId ?? ""}`, signal: options.signal });
+      try {
+        const event = await outgoingEvent(eventType, "message", content);
+        const isClear = async () =>
+          !await encrypts(roomId, options) && !(await turn.begun() && await stateStore.isEncrypted(roomId));
+        if (await isClear()) {
+          const sending = core.sendMessageEvent(roomId, type, event.content, options);
+          turn.end();
+          return await sending;
+        }
+        if (options.asUserId !== undefined) {
+          throw permanent(
+            new EncryptionError(
+              `Cannot send ${type} to the encrypted room ${roomId} as ${options.asUserId}: only the own user's device can encrypt`,
+            ),
+          );
+        }
+        const action = `send ${type} to the encrypted room ${roomId}`;
+        machine(action); // refused before it gets a name
+        const outgoing = { roomId, type, content: event.content };
+        const named = await identified(outgoing, options, user);
+        const { txnId, signal } = named;
+        return await hold(async () => {
+          const crypto = machine(action); // of now: the actors may have been replaced
+          const encrypted = await crypto.encrypt(roomId, type, event.content, { txnId, signal });
+          const sending = turn.begun().then(() => {
+            const leaving = core.sendMessageEvent(roomId, "m.room.encrypted", encrypted, named);
+            turn.end();
+            return leaving;
+          });
+          return await settled(sending, (outcome) => crypto.sent({ roomId, txnId, ...outcome }));
+        });
+      } finally {
+        turn.end();
+      }
     },
     async isEncrypted(roomId, options, type) {
       if (type !== undefined && isNeverEncrypted(type)) return false;

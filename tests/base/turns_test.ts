@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertFalse, assertRejects } from "@std/assert";
 import { Turns } from "../../src/base/runs.ts";
 
 Deno.test("Turns.take() begins a piece of work when those before it have ended", async () => {
@@ -77,4 +77,27 @@ Deno.test("Turns.take() ends a wait with its signal, and those behind wait for t
   await turns.settled();
   assertEquals(happened, ["first", "fourth"]);
   assert(turns.isIdle);
+});
+
+Deno.test("Turns.keep() takes a turn that begins later, and lasts until it is ended, begun or not", async () => {
+  const turns = new Turns();
+  const happened: string[] = [];
+  const given = new AbortController();
+  const [first, second] = [turns.keep(), turns.keep({ signal: given.signal })];
+  const third = turns.take(() => void happened.push("third"));
+  assertFalse(await first.begun());
+  given.abort(new RangeError("enough"));
+  await assertRejects(() => second.begun(), RangeError, "enough");
+  second.end();
+  await Promise.resolve();
+  assertEquals([happened, turns.isIdle], [[], false]);
+  first.end();
+  await third;
+  const fourth = turns.keep();
+  const fifth = turns.keep();
+  const begun = fifth.begun();
+  fourth.end();
+  assert(await begun);
+  fifth.end();
+  await turns.settled();
 });

@@ -1,3 +1,9 @@
+/**
+ * Over 300 lines because all that becomes of a send by what is known of its room is tried here.
+ *
+ * @module
+ */
+
 import { assert, assertEquals, assertFalse, assertRejects } from "@std/assert";
 import { TestClock } from "@greenroom/matrix/testing";
 import type { RoomEncryptedContent } from "@greenroom/matrix/types";
@@ -174,6 +180,44 @@ Deno.test("sendMessageEvent() encrypts when the room has become encrypted while 
   await here.api.sendMessageEvent(ROOM, "m.room.message", TEXT);
   assertEquals(here.lookups(), 1);
   assertEquals(here.sent(), encrypted("m.room.message", TEXT));
+});
+
+Deno.test("sendMessageEvent() encrypts what is still to leave when a send before it has found the room encrypted", async () => {
+  const slow = Promise.withResolvers<void>();
+  let asked = 0;
+  await using here = await stage(async () => {
+    if (asked++ > 0) return NOT_FOUND; // a cached answer
+    await slow.promise;
+    return { algorithm: "a" };
+  });
+  const sends = [1, 2].map((n) =>
+    here.api.sendMessageEvent(ROOM, "m.room.message", { ...TEXT, body: `${n}` })
+  );
+  for (let turn = 0; turn < 1_000; turn++) await Promise.resolve();
+  assertEquals([asked, here.sent()], [2, undefined]);
+  slow.resolve();
+  await Promise.all(sends);
+  assertEquals(here.sent(), encrypted("m.room.message", { ...TEXT, body: "2" }));
+  assertEquals(here.requests.filter(({ path }) => path.includes("m.room.encrypted")).length, 2);
+});
+
+Deno.test("An event that was encrypted and is given up before its turn is known not to have arrived", async () => {
+  const crypto = fakeCrypto();
+  const slow = Promise.withResolvers<RoomEncryptedContent>();
+  const { encrypt } = crypto;
+  crypto.encrypt = (roomId, type, content, options) =>
+    options?.txnId === "slow" ? slow.promise : encrypt(roomId, type, content, options);
+  await using here = await stage({ algorithm: "a" }, crypto);
+  const first = here.api.sendMessageEvent(ROOM, "m.room.message", TEXT, { txnId: "slow" });
+  const given = new AbortController();
+  const options = { txnId: "given up", signal: given.signal };
+  const second = here.api.sendMessageEvent(ROOM, "m.room.message", TEXT, options);
+  for (let turn = 0; turn < 1_000; turn++) await Promise.resolve();
+  given.abort();
+  await assertRejects(() => second, DOMException);
+  assertEquals(crypto.ids, ["given up false"]);
+  slow.resolve(envelope("slow"));
+  await first;
 });
 
 const failures: [string, Rule, string][] = [
