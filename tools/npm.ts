@@ -62,7 +62,7 @@ async function bundleFor(platform: Platform, folder: string): Promise<string[]> 
   const target = join(OUTPUT, platform);
   await bundle(entriesOf(platform).map(({ path }) => path), { from: folder, to: target });
   const files = await filesIn(target, ".js");
-  if (platform === "browser") { for (const file of files) await keepScopes(file); }
+  if (platform === "browser") await keepScopes(files, target);
   else await makeProgram(join(target, CLI));
   return files;
 }

@@ -6,6 +6,7 @@
  */
 
 import * as esbuild from "esbuild";
+import { dirname, join, relative } from "node:path/posix";
 import ts from "typescript";
 
 /** Calls a function in the scope in which this was called: see `src/base/platform/browser.ts`. */
@@ -76,8 +77,11 @@ function keepInCallbacks(code: string): string {
   return transformed.map((each) => ts.createPrinter().printFile(each)).join("");
 }
 
+/** A helper of esbuild's, which stand before all else. Files differ in the names of its variables alone. */
+const HELPER = /^var (__[a-zA-Z]+) = .*(?:;|\n(?: .*\n)*\}\)?;)\n/;
+
 /** Has the `async` functions of a file, and what it gives to promises, keep their scope. */
-export async function keepScopes(file: string): Promise<void> {
+async function kept(file: string): Promise<string> {
   let { code } = await esbuild.transform(keepInCallbacks(await Deno.readTextFile(file)), {
     format: "esm",
     target: "es2023",
@@ -93,5 +97,33 @@ export async function keepScopes(file: string): Promise<void> {
     }
     code = code.replace(pattern, () => helper);
   }
-  await Deno.writeTextFile(file, `${KEPT}${code}`);
+  return code;
+}
+
+/**
+ * Has the `async` functions of files, and what they give to promises, keep their scope. The helpers are in a
+ * file that all import.
+ *
+ * @param files The files, which are changed.
+ * @param folder Where the file with the helpers is written.
+ */
+export async function keepScopes(files: readonly string[], folder: string): Promise<void> {
+  const shared = join(folder, "scopes.js");
+  const helpers = new Map([["__kept", KEPT]]);
+  for (const file of files) {
+    let code = await kept(file);
+    const used = code.includes("__kept(") ? ["__kept"] : [];
+    for (let found = HELPER.exec(code); found !== null; found = HELPER.exec(code)) {
+      const [helper, name = ""] = found;
+      if (!helpers.has(name)) helpers.set(name, helper);
+      used.push(name);
+      code = code.slice(helper.length);
+    }
+    const path = relative(dirname(file), shared);
+    const from = path.startsWith(".") ? path : `./${path}`;
+    if (used.length > 0) code = `import { ${used.join(", ")} } from "${from}";\n${code}`;
+    await Deno.writeTextFile(file, code);
+  }
+  const names = `export { ${[...helpers.keys()].join(", ")} };\n`;
+  await Deno.writeTextFile(shared, [...helpers.values(), names].join(""));
 }
