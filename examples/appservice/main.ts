@@ -26,11 +26,9 @@ const options = { registration, serverName, baseUrl, store };
 const { appservice, alias, said } = bridge(options, {
   say: (name, text) => console.log(`<${name}> ${text}`),
 });
-const server = Deno.serve({ port: Number(new URL(url).port), onListen() {} }, appservice.fetch);
 console.log(`Join ${alias}; write "nick: text" here to speak there`);
 readTerminal();
-await appservice.start({ signals: true });
-await server.shutdown();
+await appservice.start({ port: Number(new URL(url).port), signals: true });
 await store.close();
 Deno.exit(); // the terminal is still read
 

@@ -7,6 +7,7 @@
  */
 
 import { Client, FEED, type HandlersAPI, STATE_STORE } from "../client/mod.ts";
+import { platform } from "../base/platform/mod.ts";
 import { untilSignal } from "../base/until_signal.ts";
 import { HTTPAPI, isPassing } from "../api/http/mod.ts";
 import type { Logger } from "../base/log.ts";
@@ -28,6 +29,9 @@ import { Delivery, TransactionFeed } from "./transaction_feed.ts";
 import { HomeserverDoor } from "./homeserver_door.ts";
 import { type Intent, Intents } from "./intent.ts";
 import { pingAppservice, type Registration } from "./registration.ts";
+
+/** How deliveries begin and end. */
+type DeliveryOptions = Pick<AppserviceStartOptions, "ping" | "signal" | "backoff">;
 
 /**
  * An application service: the homeserver sends it what happens to its users and rooms, it acts as
@@ -58,8 +62,7 @@ import { pingAppservice, type Registration } from "./registration.ts";
  * appservice.on("m.room.message", async ({ room_id, content }) => {
  *   await appservice.intent("_echo_parrot").sendText(room_id, content.body);
  * });
- * // Deno.serve({ port: 9000 }, appservice.fetch);
- * // await appservice.start();
+ * // await appservice.start({ port: 9000 });
  * ```
  */
 export class Appservice {
@@ -161,31 +164,40 @@ export class Appservice {
 
   /**
    * Delivers to handlers what the homeserver sends, until {@linkcode Appservice.stop} is called: what
-   * follows `await appservice.start()` runs after that. To do something beside it, do not await it. Before,
-   * serve {@linkcode Appservice.fetch} at the URL of the registration: the homeserver pings it first.
+   * follows `await appservice.start()` runs after that. To do something beside it, do not await it. With a
+   * `port` it listens there; otherwise serve {@linkcode Appservice.fetch} before, at the URL of the
+   * registration: the homeserver pings it first.
    *
-   * @param given Whether to have the homeserver ping, and what stops it.
-   * @returns A promise that resolves when it has been stopped.
+   * @param given Where to listen, whether to have the homeserver ping, and what stops it.
+   * @returns A promise that resolves when it has been stopped, and listens no more.
    * @throws {AppservicePingError} If the homeserver can't reach the URL, or has another
    *   registration. If the homeserver itself can't be reached at the moment, that is only logged.
+   * @throws {ValueError} If an option can't be used.
    *
    * @example
    * ```ts
    * import type { Appservice } from "@greenroom/matrix/appservice";
    *
    * export async function main(appservice: Appservice): Promise<void> {
-   *   await using _server = Deno.serve({ port: 9000 }, appservice.fetch);
-   *   await appservice.start({ signals: true }); // until Ctrl-C, SIGTERM, or appservice.stop()
+   *   await appservice.start({ port: 9000, signals: true }); // until Ctrl-C, SIGTERM, or appservice.stop()
    * }
    * ```
    */
   async start(given: AppserviceStartOptions = {}): Promise<void> {
     checkStartOptions(given);
-    const { signals = false, ...options } = given;
-    await untilSignal(() => this.#run(options), { signals, close: () => this.close(), log: this.log });
+    const { signals = false, port, hostname = "0.0.0.0", ...options } = given;
+    const run = async (): Promise<void> => {
+      const server = port === undefined ? undefined : await platform.serve({ hostname, port }, this.fetch);
+      try {
+        await this.#run(options);
+      } finally {
+        await server?.shutdown();
+      }
+    };
+    await untilSignal(run, { signals, close: () => this.close(), log: this.log });
   }
 
-  async #run({ ping = true, ...options }: Omit<AppserviceStartOptions, "signals">): Promise<void> {
+  async #run({ ping = true, ...options }: DeliveryOptions): Promise<void> {
     const { signal: stopped } = this.#stopping;
     const { signal: closed } = this.#closing;
     const signal = options.signal === undefined ? stopped : AbortSignal.any([options.signal, stopped]);
@@ -290,6 +302,27 @@ export class Appservice {
    */
   intent(user: string): Intent {
     return this.#intents.of(user);
+  }
+
+  /**
+   * Returns whether a user is one that the application service alone acts as: in an exclusive namespace of
+   * the registration, and not its own user. What ghosts send reaches only handlers with `own: true`.
+   *
+   * @param userId The user ID.
+   *
+   * @example
+   * ```ts
+   * import type { Appservice } from "@greenroom/matrix/appservice";
+   *
+   * export function joinAsGhosts(appservice: Appservice): void {
+   *   appservice.on("INVITE", async ({ state_key, room_id }) => {
+   *     if (appservice.isGhost(state_key)) await appservice.intent(state_key).joinRoom(room_id);
+   *   });
+   * }
+   * ```
+   */
+  isGhost(userId: string): boolean {
+    return this.#kit.users.isGhost(userId);
   }
 
   /**

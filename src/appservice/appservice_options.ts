@@ -86,10 +86,18 @@ export interface AppserviceStartOptions extends Pick<StartOptions, "signal" | "s
    * through. Default: true.
    */
   ping?: boolean;
+  /**
+   * Listens there, and answers as {@linkcode Appservice.fetch} does, while it is started. Needs the
+   * permission `--allow-net`. Default: it does not listen; the program serves {@linkcode Appservice.fetch}.
+   */
+  port?: number;
+  /** Where it listens, if there is a `port`. Default: `0.0.0.0`, which is every interface. */
+  hostname?: string;
 }
 
 const MIN_TIME_LIMIT = 100;
 const MAX_TIME_LIMIT = 600_000;
+const MAX_PORT = 65_535;
 
 const OPTIONS: OptionNames<AppserviceOptions> = {
   ...{ fetch: true, log: true, clock: true, retry: true, requestTimeout: true, maxResponseSize: true },
@@ -108,20 +116,24 @@ const OPTIONS: OptionNames<AppserviceOptions> = {
 const THIRD_PARTY: OptionNames<ThirdPartyHandlers> = {
   ...{ protocol: true, usersOf: true, locationsOf: true, user: true, location: true },
 };
-const START: OptionNames<AppserviceStartOptions> = { ping: true, signal: true, signals: true, backoff: true };
+const START: OptionNames<AppserviceStartOptions> = {
+  ...{ ping: true, port: true, hostname: true, signal: true, signals: true, backoff: true },
+};
 
 /**
- * Refuses options that `start()` has not.
+ * Refuses options that `start()` has not, and a port that can't be.
  *
  * @throws {ValueError} If there is one.
  */
 export function checkStartOptions(options: AppserviceStartOptions): void {
   if (typeof options === "number") {
-    throw new ValueError(
-      "Cannot start: it does not listen by itself; write Deno.serve({ port }, appservice.fetch) before start()",
-    );
+    throw new ValueError(`Cannot start: a number is no options; write start({ port: ${options} })`);
   }
   checkOptions(options, START, "start");
+  const { port = 0 } = options;
+  if (!(Number.isInteger(port) && port >= 0 && port <= MAX_PORT)) {
+    throw new ValueError(`Cannot start: port must be a whole number from 0 to ${MAX_PORT}, not ${port}`);
+  }
   checkOptions(options.backoff, { base: true, cap: true }, "start", "backoff.");
 }
 
@@ -137,9 +149,7 @@ export function checkAppserviceOptions(options: AppserviceOptions): void {
     throw new ValueError(`Cannot ${action}: it has no registration; make one by createRegistration()`);
   }
   if ("port" in options) {
-    throw new ValueError(
-      `Cannot ${action}: it does not listen by itself; write Deno.serve({ port }, appservice.fetch) before start()`,
-    );
+    throw new ValueError(`Cannot ${action}: there is no option port; write appservice.start({ port })`);
   }
   checkOptions(options, OPTIONS, action);
   checkRegistration(options.registration);
@@ -278,7 +288,7 @@ export interface AppserviceOptionHints {
   domain?: WriteInstead<"serverName">;
 }
 
-const SERVE = "Deno.serve({ port }, appservice.fetch), then appservice.start()";
+const START_AT = "appservice.start({ port })";
 
 /** What other libraries call its members, and what to write here. */
 export const APPSERVICE_HINTS = {
@@ -297,9 +307,9 @@ export const APPSERVICE_HINTS = {
   client: "appservice.botClient",
   mxid: "appservice.userId",
   botUserId: "appservice.userId",
-  listen: SERVE,
-  begin: SERVE,
-  run: SERVE,
+  listen: START_AT,
+  begin: START_AT,
+  run: START_AT,
   off: "appservice.removeEventHandler(type, handler)",
   destroy: "appservice.close()",
   onUserQuery: "the option queries: { user }",
@@ -307,8 +317,8 @@ export const APPSERVICE_HINTS = {
   onQueryUser: "the option queries: { user }",
   onQueryAlias: "the option queries: { room }",
   rooms: "a store of your own: none of what is bridged is kept here",
-  isGhost: "nothing: what own users send reaches only handlers with own: true",
-  isNamespacedUser: "nothing: what own users send reaches only handlers with own: true",
+  isNamespacedUser: "appservice.isGhost(userId)",
+  isRemoteUser: "appservice.isGhost(userId)",
   joinRoom: "appservice.botClient.joinRoom(roomIdOrAlias)",
   sendText: "appservice.botClient.sendText(roomId, text)",
 } as const;

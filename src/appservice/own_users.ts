@@ -51,6 +51,11 @@ export class OwnUsers {
     return userId === this.bot || userId === this.sender || this.#isAmong(userId, this.#exclusive);
   }
 
+  /** Returns whether a user is one of them, and not what the application service acts as by itself. */
+  isGhost(userId: string): boolean {
+    return userId !== this.bot && userId !== this.sender && this.isOwn(userId);
+  }
+
   /**
    * The ID of a user that the application service may act as.
    *

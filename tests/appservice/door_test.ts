@@ -1,4 +1,5 @@
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { ValueError } from "@greenroom/matrix";
 import { Homeserver } from "@greenroom/matrix/testing";
 import { Appservice } from "@greenroom/matrix/appservice";
 import { appserviceScene, message, registration } from "./scene.ts";
@@ -256,4 +257,40 @@ Deno.test("An Appservice needs no homeserver to answer", async () => {
   const appservice = new Appservice({ registration, serverName: "localhost", baseUrl: homeserver.baseUrl });
   assertEquals((await appservice.fetch(put("{}"))).status, 400);
   await appservice.close();
+});
+
+/** A port that nothing listens at. */
+function freePort(): number {
+  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  return listener.addr.port;
+}
+
+Deno.test("With a port an application service listens while it is started, and answers there", async () => {
+  await using scene = await appserviceScene();
+  const appservice = scene.instance();
+  const port = freePort();
+  const ask = async (): Promise<unknown> => {
+    const response = await fetch(`http://127.0.0.1:${port}/_matrix/app/v1/users/@_echo_a:localhost`);
+    return (await response.json()).errcode;
+  };
+  const running = appservice.start({ port, hostname: "127.0.0.1", ping: false });
+  assertEquals(await ask(), "M_MISSING_TOKEN");
+  await appservice.stop();
+  await running;
+  await assertRejects(ask, TypeError);
+});
+
+Deno.test("A port that can't be, and one that another program has, are refused", async () => {
+  await using scene = await appserviceScene();
+  const appservice = scene.instance();
+  for (const port of [-1, 0.5, 65_536, "9000" as never]) {
+    await assertRejects(
+      () => appservice.start({ port }),
+      ValueError,
+      "port must be a whole number from 0 to 65535",
+    );
+  }
+  using taken = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const options = { port: taken.addr.port, hostname: "127.0.0.1", ping: false };
+  await assertRejects(() => appservice.start(options), Deno.errors.AddrInUse);
 });

@@ -18,6 +18,19 @@ Deno.test("Own users are the sender, and those of exclusive namespaces on this s
   }
 });
 
+Deno.test("Ghosts are own users, but for those that the application service itself is", async () => {
+  const [bot, ghost] = ["@echo:localhost", "@_echo_a:localhost"];
+  assertEquals([bot, ghost, "@alice:localhost", "@_echo_a:elsewhere"].filter((each) => users.isGhost(each)), [
+    ghost,
+  ]);
+  await using scene = await appserviceScene({ encryption: true });
+  const appservice = scene.instance();
+  const { sender_localpart } = appservice.registration;
+  assert(appservice.userId !== `@${sender_localpart}:localhost`);
+  for (const own of [appservice.userId, `@${sender_localpart}:localhost`]) assert(!appservice.isGhost(own));
+  assert(appservice.isGhost(ghost));
+});
+
 Deno.test("An application service may act as whom a namespace has, exclusive or not", () => {
   assertEquals(users.actable("alice"), "@alice:localhost");
   assertEquals(users.actable("@_echo_a:localhost"), "@_echo_a:localhost");

@@ -47,7 +47,7 @@ Deno.test("What is made with hints is compared and copied as without", () => {
   assertEquals(structuredClone(made), { ...made } as never);
 });
 
-Deno.test("An application service says whom it may act as, and that it does not listen by itself", async () => {
+Deno.test("An application service says whom it may act as, and where start() takes its port", async () => {
   await using appservice = new Appservice(SERVICE);
   assertThrows(
     () => appservice.intent("irc_bob"),
@@ -59,7 +59,7 @@ Deno.test("An application service says whom it may act as, and that it does not 
   const started = appservice.start(9_000 as never);
   assertEquals(
     await started.catch(({ message }) => message),
-    "Cannot start: it does not listen by itself; write Deno.serve({ port }, appservice.fetch) before start()",
+    "Cannot start: a number is no options; write start({ port: 9000 })",
   );
 });
 
