@@ -13,6 +13,9 @@ const PATIENCE = 4 * 3_600_000;
  */
 const [QUIET, SLOWLY_QUIET] = [90_000, 300_000];
 
+/** How long an event that was left out twice may wait: ten minutes, and until a sync ends after them. */
+const LEFT_OUT = 730_000;
+
 /** How long after a failure devices may wait before they try again, by a clock that goes an hour wrong. */
 const HEALING = 7_300_000;
 
@@ -74,8 +77,9 @@ async function rest(world: World): Promise<void> {
         [isRunning, readings.size, ledger.length, unsaid.length, seen].join(" ")
       ).join(", ") + `, ${world.service?.answers}`;
     const isBusy = world.awaited > 0 || world.service?.isBusy === true ||
-      devices.some(({ isRunning, goneAt, unsaid, answeredAt }) =>
-        goneAt === Infinity && (!isRunning || unsaid.length > 0 || answeredAt <= begun)
+      devices.some(({ isRunning, goneAt, unsaid, answeredAt, leftOutAt }) =>
+        goneAt === Infinity &&
+        (!isRunning || unsaid.length > 0 || answeredAt <= begun || timeline.now < leftOutAt + LEFT_OUT)
       );
     if (state !== before || isBusy) quietSince = timeline.now;
     before = state;

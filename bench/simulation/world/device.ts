@@ -85,6 +85,8 @@ export class Device {
   firstAt = Infinity;
   /** The events of rooms in that response. */
   firstShown: ReadonlySet<string> = new Set();
+  /** When a process of it last left an event out, which a later sync tries again. */
+  leftOutAt = -Infinity;
   /** When a sync of the present process was last answered. */
   answeredAt = 0;
   /** Whether the present process has taken a response. */
@@ -276,6 +278,7 @@ export class Device {
       clock: process.clock,
       log: loggerOf(name, (line) => {
         note(line);
+        if (/Left an event out|quarantined event ended/.test(line)) this.leftOutAt = timeline.now;
         this.isWarned ||= line.includes('Room keys are not backed up {"problem":"failed"');
         if (!line.includes("The store was set back")) return;
         this.loss.noticedAt = this.#world.timeline.now;
