@@ -30,7 +30,10 @@ export interface SlidingPlace {
   readonly isBehind: boolean;
   /** Whether other requests take `pos` itself. Absent: they take what stands behind the connection. */
   readonly isToken?: true;
-  /** Whether the connection had shown all rooms up to `base`: the rest comes at once. Absent: it had not. */
+  /**
+   * Whether the rest comes at once: the connection had shown all rooms up to `base`,
+   * or counts more than it shows. Absent: it does not.
+   */
   readonly isNarrow?: true;
   /** When it was come to, in minutes. Absent: nobody knows. */
   readonly minute?: number;
@@ -134,6 +137,8 @@ export interface SlidingContext {
   readonly memberships: ReadonlyMap<string, string>;
   /** The latest invitations of the user that have been shown, by room: see {@link invitationIn}. */
   readonly invitations: ReadonlyMap<string, string>;
+  /** The rooms that the connection has shown, as far as that is known. */
+  readonly seen: ReadonlySet<string>;
 }
 
 /** An answer in the form of the classic sync. */
@@ -154,7 +159,11 @@ export function classicAnswer(answer: SlidingAnswer, context: SlidingContext): C
   const isBegun = from.pos === undefined;
   const isGrowing = from.shown !== undefined || from.base !== undefined || isBegun;
   const isWhole = from.shown === undefined || count <= from.shown;
-  const base = from.base ?? (from.isFirst ? requestToken(end) : undefined);
+  const isNewToRooms = isBegun || (from.shown !== undefined && from.isNarrow !== true);
+  const { sections, initial, memberships } = sectionsOf(answer, context, isNewToRooms);
+  // A wider window without another room: there is none, whatever the server counts.
+  const isStuck = !memberships.keys().some((roomId) => !context.seen.has(roomId));
+  const base = from.base ?? (from.isFirst || isStuck ? requestToken(end) : undefined);
   const named = typeof next_batch === "string" && next_batch !== "" ? next_batch : from.toDevice;
   // A server that was restored may be behind the place, and then withholds or drops messages until it has
   // counted on. Where a new connection has none, those up to the place are acknowledged: it is not needed.
@@ -168,14 +177,12 @@ export function classicAnswer(answer: SlidingAnswer, context: SlidingContext): C
     ...(!isWhole && {
       shown: from.shown,
       ...(base !== undefined && { base }),
-      ...(from.isNarrow && { isNarrow: true as const }),
+      ...((from.isNarrow || isStuck) && { isNarrow: true as const }),
     }),
     ...(minute !== undefined && { minute }),
     isFirst: from.isFirst && !isWhole,
     isBehind: Array.isArray(events) && events.length >= messages,
   };
-  const isNewToRooms = isBegun || (from.shown !== undefined && from.isNarrow !== true);
-  const { sections, initial, memberships } = sectionsOf(answer, context, isNewToRooms);
   const response: JsonObject = {
     next_batch: slidingToken(place),
     rooms: sections,
@@ -202,16 +209,6 @@ export function classicAnswer(answer: SlidingAnswer, context: SlidingContext): C
   };
 }
 
-const NOTHING: SlidingRoom = {
-  initial: undefined,
-  events: undefined,
-  limited: undefined,
-  prevBatch: undefined,
-  state: undefined,
-  stripped: undefined,
-  stamp: undefined,
-};
-
 function sectionsOf(
   { rooms, roomData, receipts, typing }: SlidingAnswer,
   { own, memberships: before, invitations }: SlidingContext,
@@ -228,7 +225,7 @@ function sectionsOf(
   const beside = [roomData, receipts, typing].flatMap((room) => Object.keys(room));
   for (const roomId of new Set([...rooms.keys(), ...beside])) {
     if (!isReceivedRoomId(roomId)) continue;
-    const room = rooms.get(roomId) ?? NOTHING;
+    const room = rooms.get(roomId) ?? {};
     const [events, state, stripped] = [room.events ?? [], room.state ?? [], stamped(room, own)];
     const was = before.get(roomId);
     const isEmpty = [events, state].every((list) => Array.isArray(list) && list.length === 0);

@@ -249,7 +249,7 @@ export class SlidingSync {
     this.#hasAsked = true;
     const { isToken } = spelling;
     const known = { own: session.mxid, from, messages: MESSAGES, isToken, minute, memberships: before };
-    const classic = classicAnswer(answer, { ...known, invitations: this.#invitations });
+    const classic = classicAnswer(answer, { ...known, invitations: this.#invitations, seen: this.#seen });
     const { response, window, memberships } = classic;
     if (window.isGrowing) await this.#reconcile(classic, signal);
     Object.assign(response, await this.#countKeys(answer, signal));

@@ -83,26 +83,26 @@ export interface SlidingAnswer {
   readonly typing: JsonObject;
 }
 
-/** What happened in a room. */
+/** What happened in a room: what is absent, the server has not said. */
 export interface SlidingRoom {
   /** What the user is to it, if the server says so. */
   readonly membership?: unknown;
   /** Whether it is shown as it is, not as it has changed. */
-  readonly initial: unknown;
+  readonly initial?: unknown;
   /** The end of its timeline. */
-  readonly events: unknown;
+  readonly events?: unknown;
   /** Whether events are missing in front of them. */
-  readonly limited: unknown;
+  readonly limited?: unknown;
   /** Where to read on backwards from there. */
-  readonly prevBatch: unknown;
+  readonly prevBatch?: unknown;
   /** State at the end of the timeline. */
-  readonly state: unknown;
+  readonly state?: unknown;
   /** Pieces of state that are not there any more; absent: none. */
   readonly gone?: unknown;
-  /** What those outside see of the state; undefined: the user is not outside. */
-  readonly stripped: unknown;
+  /** What those outside see of the state; absent: the user is not outside. */
+  readonly stripped?: unknown;
   /** Grows with what happens in the room; outside of it, with what happens to the user. */
-  readonly stamp: unknown;
+  readonly stamp?: unknown;
 }
 
 /** What both spellings answer. */

@@ -7,6 +7,7 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import {
+  askedFrom,
   classicAnswer,
   classicToken,
   requestToken,
@@ -96,7 +97,8 @@ async function taken(
   });
   const { isToken } = way;
   const [before, invited] = [new Map(memberships), new Map(invitations)];
-  const context = { own: OWN, from, messages: 2, isToken, memberships: before, invitations: invited };
+  const beside = { messages: 2, isToken, memberships: before, invitations: invited, seen: new Set<string>() };
+  const context = { own: OWN, from, ...beside };
   const { response, window } = classicAnswer(read, context);
   return { response, window, parts: takeApart({ ...response }, OWN), asked: body() };
 }
@@ -188,7 +190,8 @@ Deno.test("The merged spelling is chosen where it has messages to the device and
 
 Deno.test("As long as there are more rooms than were asked for, a token says how many, and up to where all were shown", async () => {
   const lists = { rooms: { count: 30 } };
-  const first = await taken({ lists }, { from: { shown: 20, isFirst: true, isBehind: false } });
+  const rooms = { "!room:localhost": { timeline: [{}] } };
+  const first = await taken({ lists, rooms }, { from: { shown: 20, isFirst: true, isBehind: false } });
   assertEquals(slidingPlace(first.response.next_batch), {
     ...{ pos: "7/s1_2", shown: 20, base: "s1_2" as SyncToken, isFirst: true, isBehind: false },
   });
@@ -215,6 +218,20 @@ Deno.test("As long as there are more rooms than were asked for, a token says how
       hasMore: false,
     },
   });
+});
+
+Deno.test("A window without a room that was not shown before is followed by one of all rooms", async () => {
+  const [lists, base] = [{ rooms: { count: 30 } }, "s0_9" as SyncToken];
+  for (const isFirst of [true, false]) {
+    for (const known of isFirst ? [{ base }, {}] : [{ base }]) {
+      const from: SlidingPlace = { pos: "6/s1_1", shown: 20, ...known, isFirst, isBehind: false };
+      const { response } = await taken({ lists }, { from });
+      const place = slidingPlace(response.next_batch) as SlidingPlace;
+      assertEquals([place.isNarrow, place.isFirst], [true, isFirst]);
+      const { shown, base: rest = "" } = askedFrom(place, { rooms: 0, minute: undefined });
+      assertEquals([shown, rest], [undefined, known.base ?? "s1_2"]);
+    }
+  }
 });
 
 Deno.test("Parts of an answer that are null are empty", async () => {

@@ -96,6 +96,37 @@ Deno.test("The newest room comes first, and then more and more, in one pass: eac
   assertEquals((await client.stateStore.getJoinedRooms()).toSorted(), rooms.toSorted());
 });
 
+for (const isFirst of [true, false]) {
+  Deno.test(`A server that counts rooms which it never shows is asked no more than once for all of them, ${isFirst ? "at first" : "on another connection"}`, async () => {
+    await using here = clientStage(SLIDING);
+    const { alice, rooms: [room] } = await roomsOf(here, 3);
+    const store = new MemoryStore();
+    const change = (body: { readonly lists: { readonly rooms: { count: number } } }) => {
+      body.lists.rooms.count = 3_000;
+      return body;
+    };
+    let isForgotten = !isFirst;
+    const { fetch, slides } = watched(here, {
+      change,
+      answer: ({ pos }) => {
+        if (isFirst || pos === null || !isForgotten) return undefined;
+        isForgotten = false;
+        return unknownPosition();
+      },
+    });
+    if (!isFirst) await bot(here, { store }).syncOnce();
+    const client = bot(here, { fetch, store });
+    const texts = heard(client);
+    await client.syncOnce();
+    await alice.sendText(room as RoomID, "new");
+    await client.syncOnce();
+    await client.syncOnce();
+    assertEquals(texts.toSorted(), isFirst ? ["new", "old 0", "old 1", "old 2"] : ["new"]);
+    const asked = slides.map(({ last }) => last ?? Infinity).filter((last) => last > 24);
+    assertEquals(asked.length, isFirst ? 3 : 4, asked.join());
+  });
+}
+
 Deno.test("A message in a room that has not been shown yet is heard once, and so is one in a room that has been", async () => {
   await using here = clientStage(SLIDING);
   const { alice, rooms } = await roomsOf(here, 30);
