@@ -25,7 +25,7 @@ export interface SynapseOptions {
   serverName?: string;
   /**
    * How long an access token lives that came with a refresh token:
-   * a number and a unit, `"5m"`. Default: three seconds.
+   * a number and a unit, `"5m"`. Default: eight seconds.
    */
   refreshableAccessTokenLifetime?: string;
   /**

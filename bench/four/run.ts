@@ -19,7 +19,10 @@ import { LEASE_MS } from "./worker.ts";
 
 /** Options of a run. */
 export interface FourOptions {
-  /** How long processes are paused and killed, in milliseconds. */
+  /**
+   * How long processes are paused and killed, in milliseconds: longer, where a busy machine has not come so
+   * far that one has lost the device, but not more than {@link LONGER} times as long.
+   */
   readonly duration: number;
   /** The seed of the faults. */
   readonly seed: number;
@@ -30,6 +33,7 @@ export interface FourOptions {
 }
 
 const PROCESSES = 4;
+const LONGER = 10;
 /** How many of them may have a fault at the same time: one must be left to go on. */
 const BUSY = 3;
 /** The longest wait between two faults, in milliseconds. */
@@ -53,6 +57,9 @@ const FAULTS: readonly [Fault, ...Fault[]] = [
   "kill",
 ];
 
+/** What is counted where another process took the device of one that was paused. */
+const LOST = "lost the device";
+
 type Fault = "pause" | "pause holder" | "pause holder past lease" | "kill" | "kill holder";
 
 /** Makes a run. */
@@ -74,7 +81,8 @@ export async function fourRun(server: SynapseServer, options: FourOptions): Prom
   const introducing = introduce(setup).then(() => talk.startEncrypted());
   const begun = performance.now();
   let told = begun;
-  while (performance.now() - begun < options.duration) {
+  const lasted = () => (performance.now() - begun) / options.duration;
+  while (lasted() < 1 || (injector.counts[LOST] === undefined && lasted() < LONGER)) {
     injector.inject();
     await delay(random() * PAUSE_MS);
     if (performance.now() - told > LINE_MS) {
@@ -168,6 +176,6 @@ class FaultInjector {
     if (isOvertaken && !await slot.ends()) {
       this.problems.push(`${process} goes on, though another has the device`);
     }
-    if (isOvertaken) this.counts["lost the device"] = (this.counts["lost the device"] ?? 0) + 1;
+    if (isOvertaken) this.counts[LOST] = (this.counts[LOST] ?? 0) + 1;
   }
 }

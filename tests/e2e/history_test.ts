@@ -1,7 +1,8 @@
-import { assert, assertEquals } from "@std/assert";
-import { type Client, MemoryStore } from "@greenroom/matrix";
+import { assertEquals } from "@std/assert";
+import { type Client, MemoryStore, type SyncOnceOptions } from "@greenroom/matrix";
 import type { RoomID } from "@greenroom/matrix/types";
 import { Scene } from "../operations/support/scene.ts";
+import { eventually } from "../operations/support/wait.ts";
 import { synapseHost } from "./support/host.ts";
 import { newUser, type SynapseServer, synapseTest } from "./support/synapse.ts";
 
@@ -39,9 +40,17 @@ function stageTest(name: string, test: (stage: Stage) => Promise<void>): void {
 }
 
 /** Syncs once and again until something was heard. */
-async function until(bot: Client, heard: readonly string[], what: string): Promise<void> {
-  for (let sync = 0; sync < 20 && !heard.includes(what); sync++) await bot.syncOnce({ timeout: 1_000 });
-  assert(heard.includes(what), `${what} was not heard`);
+async function until(
+  bot: Client,
+  heard: readonly string[],
+  what: string,
+  options: SyncOnceOptions = {},
+): Promise<void> {
+  const sync = async () => {
+    await bot.syncOnce({ timeout: 1_000, ...options });
+    return heard;
+  };
+  await eventually(sync, () => heard.includes(what));
 }
 
 async function say(alice: Client, room: RoomID, count: number, from = 0): Promise<string[]> {
@@ -138,6 +147,6 @@ stageTest("A filter that hides the own join does not make news of history", asyn
   await alice.sendText(room, "before");
   await bot.joinRoom(room);
   const said = await say(alice, room, 20);
-  for (let sync = 0; sync < 20 && !heard.includes("line 19"); sync++) await bot.syncOnce({ filterData });
+  await until(bot, heard, "line 19", { filterData });
   assertEquals(heard, said);
 });

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { run } from "../../tools/process.ts";
+import { inTurn, run } from "../../tools/process.ts";
 import { freePort } from "../../tools/free_port.ts";
 import { commandResult, runSteps, testResult } from "../../tools/step.ts";
 import { ignoredTests, parseTestSummary } from "../../tools/test_summary.ts";
@@ -163,4 +163,19 @@ Deno.test("A free port can be listened on, and is none that an outgoing connecti
   const port = freePort();
   using listener = Deno.listen({ hostname: "127.0.0.1", port });
   assert(listener.addr.port === port && port < 32_768);
+});
+
+Deno.test("inTurn() has one wait until another has come to its end", async () => {
+  const file = await Deno.makeTempFile();
+  const order: string[] = [];
+  const work = (name: string) => async () => {
+    order.push(`${name} begins`);
+    await Deno.stat(file);
+    order.push(`${name} ends`);
+  };
+  await Promise.all(["one", "other"].map((name) => inTurn(file, work(name))));
+  await Deno.remove(file);
+  const [first] = order;
+  const names = first === "one begins" ? ["one", "other"] : ["other", "one"];
+  assertEquals(order, names.flatMap((name) => [`${name} begins`, `${name} ends`]));
 });

@@ -9,7 +9,7 @@ import { delay } from "@std/async/delay";
 /** Minutes on a busy machine; one that has ended is not waited for. */
 const START_ATTEMPTS = 6_000;
 const START_INTERVAL_MS = 100;
-const STOP_DEADLINE_MS = 10_000;
+const STOP_DEADLINE_MS = 60_000;
 const LOG_TAIL_LINES = 40;
 
 /** What a process of Synapse is. */

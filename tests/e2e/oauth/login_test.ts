@@ -15,7 +15,7 @@ import { within } from "../support/deadline.ts";
 import { type OAuthSynapse, oauthTest } from "./oauth_synapse.ts";
 
 /** How long access tokens live where a test is about their end, in seconds. */
-const SHORT = 2;
+const SHORT = 6;
 /** How many of them end while a bot answers. */
 const TOKENS = 2;
 const MEGOLM = { type: "m.room.encryption", state_key: "", content: { algorithm: "m.megolm.v1.aes-sha2" } };

@@ -19,7 +19,7 @@ synapseTest(
     const begin = (): Bot => {
       const bot = new Bot({ baseUrl: server.baseUrl, store, mxid, password, encryption: false, log: false });
       bot.command("later", async (c) => {
-        await c.later({ in: 500 }, "**Curtain!**");
+        await c.later({ in: 10_000 }, "**Curtain!**"); // the bot has ended by then
         await bot.stop();
       });
       bot.command("bye", async (c) => {

@@ -8,7 +8,7 @@
  * How long anything may take that a test waits for, in milliseconds: far longer than it takes on a machine
  * that is slow, and busy with other tests. It costs time only where something never comes.
  */
-export const PATIENCE_MS = 120_000;
+export const PATIENCE_MS = 300_000;
 
 /**
  * Waits for a promise, but not for ever.

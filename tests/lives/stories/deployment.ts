@@ -37,7 +37,8 @@ export const deployment: readonly Story[] = [
       "A bot that is deployed twice by mistake on one store answers once, and goes on when the first is gone",
     rooms: BOTH,
     async tell(world) {
-      const { bot, talk } = await world.conversation();
+      const lease = { duration: 5_000 }; // a busy machine may not renew a short one in time
+      const { bot, talk } = await world.conversation({ client: { lease } });
       await talk.say(3);
       const { account, store } = bot;
       const impatient = await world.bot({

@@ -8,9 +8,7 @@
 import { assertRejects } from "@std/assert";
 import type { Client, MatrixRequestError } from "@greenroom/matrix";
 import type { SyncResponse, SyncToken } from "@greenroom/matrix/types";
-
-/** How long anything may take, in milliseconds: it costs time only where something never comes. */
-const PATIENCE_MS = 120_000;
+import { PATIENCE_MS } from "../../e2e/support/deadline.ts";
 
 /** Something that was seen in a sync response, and where to sync on from. */
 export interface Seen<T> {
