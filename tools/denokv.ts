@@ -9,14 +9,17 @@
  * @module
  */
 
+import { getPriority } from "node:os";
 import { delay } from "@std/async/delay";
 import { freePort } from "./free_port.ts";
-import { ROOT, run } from "./process.ts";
+import { inTurn, ROOT, run } from "./process.ts";
 
 const VERSION = "0.14.0";
 const FOLDER = `${ROOT}.cache/denokv-${VERSION}`;
 const BINARY = `${FOLDER}/bin/denokv`;
 
+/** The priority of a build. */
+const NICE = 10;
 /** Minutes on a busy machine; one that has ended is not waited for. */
 const START_ATTEMPTS = 6_000;
 const START_INTERVAL_MS = 50;
@@ -48,8 +51,8 @@ export async function hasCargo(): Promise<boolean> {
 /**
  * Makes sure that denokv is built.
  *
- * One process builds while the others wait: the system drops the lock when its holder dies. What a
- * build has done that did not come to its end is not done again.
+ * One process builds while the others wait. What a build has done that did not come to its end is not done
+ * again.
  *
  * @param print Takes the line that says why the first run takes longer.
  * @returns The path of the program.
@@ -57,11 +60,11 @@ export async function hasCargo(): Promise<boolean> {
 export async function installDenokv(print: (line: string) => void): Promise<string> {
   if (await isFile(BINARY)) return BINARY;
   if (!await hasCargo()) throw new Error(`Cannot build denokv: ${NO_CARGO}`);
+  return await inTurn(`${FOLDER}.lock`, async () => await isFile(BINARY) ? BINARY : await build(print));
+}
+
+async function build(print: (line: string) => void): Promise<string> {
   await Deno.mkdir(FOLDER, { recursive: true });
-  using lock = await Deno.open(`${FOLDER}.lock`, { create: true, write: true });
-  const exclusive = true;
-  await lock.lock(exclusive);
-  if (await isFile(BINARY)) return BINARY;
   print(`building denokv ${VERSION} (once, about ten minutes)`);
   const target = `${FOLDER}/target`;
   const cargo = [
@@ -69,7 +72,8 @@ export async function installDenokv(print: (line: string) => void): Promise<stri
     ...["--root", FOLDER, "--target-dir", target],
   ];
   // Beside other work, which goes first.
-  const [command = "cargo", ...args] = Deno.build.os === "windows" ? cargo : ["nice", "-n", "10", ...cargo];
+  const nice = ["nice", "-n", String(Math.max(0, NICE - getPriority()))];
+  const [command = "cargo", ...args] = Deno.build.os === "windows" ? cargo : [...nice, ...cargo];
   const { code, output } = await run(command, args);
   if (code !== 0) throw new Error(`Cannot build denokv: cargo failed:\n${tail(output)}`);
   await Deno.remove(target, { recursive: true }); // a gigabyte

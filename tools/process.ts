@@ -1,9 +1,10 @@
 /**
- * Runs a program to its end and keeps what it printed.
+ * Runs a program to its end and keeps what it printed; and lets processes do something one after the other.
  *
  * @module
  */
 
+import { dirname } from "node:path";
 import { abortable } from "@std/async/abortable";
 
 /** What a program that has ended left behind. */
@@ -75,6 +76,20 @@ export async function run(
   } finally {
     clearTimeout(timer);
   }
+}
+
+/**
+ * Does something while no other process does: the others wait. The system drops the lock when its holder
+ * dies.
+ *
+ * @param file The file of the lock, which stays.
+ */
+export async function inTurn<T>(file: string, work: () => Promise<T>): Promise<T> {
+  await Deno.mkdir(dirname(file), { recursive: true });
+  using lock = await Deno.open(file, { create: true, write: true });
+  const exclusive = true;
+  await lock.lock(exclusive);
+  return await work();
 }
 
 function kill(child: Deno.ChildProcess): void {

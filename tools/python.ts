@@ -5,7 +5,7 @@
  */
 
 import { createHash } from "node:crypto";
-import { ROOT, run } from "./process.ts";
+import { inTurn, ROOT, run } from "./process.ts";
 
 const CACHE = `${ROOT}.cache`;
 
@@ -20,6 +20,9 @@ export interface PythonPackage {
   /** The package that gives the folder its version. */
   package: string;
 }
+
+/** libolm, to compare with. */
+export const LIBOLM: PythonPackage = { name: "libolm", package: "python-olm" };
 
 /** A Python that can hold them. */
 export interface Python {
@@ -49,8 +52,7 @@ export async function findPython(): Promise<Python | undefined> {
  * Makes sure that a package is installed.
  *
  * A stamp is written last, so that an installation that did not come to its end is done again, as
- * is one of other versions. A file lock lets one process install while the others wait; the system
- * drops it when its holder dies.
+ * is one of other versions. One process installs while the others wait.
  *
  * @param print Takes the line that says why the first run takes longer.
  * @returns The path of the Python that has the package.
@@ -65,18 +67,16 @@ export async function installPython(wanted: PythonPackage, print: (line: string)
 
   const folder = `${CACHE}/${wanted.name}-${version}`;
   const stamp = createHash("sha256").update(`${python.version}\n${requirements}`).digest("hex");
-  await Deno.mkdir(CACHE, { recursive: true });
-  using lock = await Deno.open(`${folder}.lock`, { create: true, write: true });
-  const exclusive = true;
-  await lock.lock(exclusive);
-  if (await readIfPresent(`${folder}/installed`) !== stamp) {
-    print(`installing ${wanted.package} ${version}: once, a minute or two`);
-    await removeIfPresent(folder);
-    await mustRun(python.command, ["-m", "venv", folder]);
-    await mustRun(`${folder}/bin/python`, ["-m", "pip", "install", "--quiet", "--requirement", pins]);
-    await Deno.writeTextFile(`${folder}/installed`, stamp);
-  }
-  return `${folder}/bin/python`;
+  return await inTurn(`${folder}.lock`, async () => {
+    if (await readIfPresent(`${folder}/installed`) !== stamp) {
+      print(`installing ${wanted.package} ${version}: once, a minute or two`);
+      await removeIfPresent(folder);
+      await mustRun(python.command, ["-m", "venv", folder]);
+      await mustRun(`${folder}/bin/python`, ["-m", "pip", "install", "--quiet", "--requirement", pins]);
+      await Deno.writeTextFile(`${folder}/installed`, stamp);
+    }
+    return `${folder}/bin/python`;
+  });
 }
 
 /** The pins of a file, and of those that it names with `-r`. */

@@ -6,7 +6,7 @@
  */
 
 import { buildNpm } from "./npm.ts";
-import { ROOT, run } from "./process.ts";
+import { inTurn, ROOT, run } from "./process.ts";
 import { type Step, type StepResult, testResult } from "./step.ts";
 
 const FOLDER = `${ROOT}.cache/runtimes`;
@@ -22,7 +22,7 @@ interface Runtimes {
 async function installRuntimes(): Promise<Runtimes> {
   const found = await run("npm", ["--version"]).catch(() => undefined);
   if (found?.code !== 0) return { env: {}, missing: ["Node, Bun and browsers: npm is not there"] };
-  const tools = await npm(`${FOLDER}/tools`, TOOLS);
+  const tools = await installRuntimeTools();
   const app = tools ?? await npm(`${FOLDER}/app`, [await buildNpm()], { anew: true });
   if (app !== undefined) return { env: {}, missing: [`Node, Bun and browsers: ${app}`] };
   const chromium = await findChromium();
@@ -33,6 +33,11 @@ async function installRuntimes(): Promise<Runtimes> {
     },
     missing: chromium === undefined ? ["browsers: there is no Chromium"] : [],
   };
+}
+
+/** Installs Node, Bun and what else comes from npm; says what went wrong. */
+export function installRuntimeTools(): Promise<string | undefined> {
+  return inTurn(`${FOLDER}.lock`, () => npm(`${FOLDER}/tools`, TOOLS));
 }
 
 /** Installs packages into a project; says what went wrong. */

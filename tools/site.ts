@@ -5,7 +5,7 @@
  * @module
  */
 
-import { run } from "./process.ts";
+import { inTurn, ROOT, run } from "./process.ts";
 import { writePlayground } from "./site/playground.ts";
 import { writeReference } from "./site/reference.ts";
 
@@ -16,7 +16,8 @@ export async function siteObstacle(): Promise<string | undefined> {
   const node = await run("node", ["--version"]).catch(() => undefined);
   const major = Number(/^v(\d+)/.exec(node?.stdout ?? "")?.[1]);
   if (!(major >= 20)) return "needs Node 20 or newer, and npm";
-  return await install().then(() => undefined, ({ message }) => `needs VitePress: ${message.trim()}`);
+  const done = inTurn(`${ROOT}.cache/site.lock`, install);
+  return await done.then(() => undefined, ({ message }) => `needs VitePress: ${message.trim()}`);
 }
 
 /** Runs a program of the site's, and shows what it printed if it fails. */

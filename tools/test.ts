@@ -22,7 +22,7 @@ import { run } from "./process.ts";
 import { siteObstacle } from "./site.ts";
 import { findChromium } from "./site/chromium.ts";
 import { runtimes } from "./runtimes.ts";
-import { findPython, installPython } from "./python.ts";
+import { findPython, installPython, LIBOLM } from "./python.ts";
 import { commandResult, denoStep, runSteps, type Step, type StepResult, testResult } from "./step.ts";
 
 const structure: Step = {
@@ -67,7 +67,7 @@ const vodozemacBuild: Step = {
 /** The Python that has libolm, to compare with; none where there is no Python. */
 async function libolm(): Promise<Record<string, string>> {
   if (await findPython() === undefined) return {};
-  return { PYTHON_OLM: await installPython({ name: "libolm", package: "python-olm" }, console.log) };
+  return { PYTHON_OLM: await installPython(LIBOLM, console.log) };
 }
 
 const vodozemac: Step = {

@@ -9,7 +9,7 @@
  */
 
 import { createHash } from "node:crypto";
-import { ROOT, run } from "../../tools/process.ts";
+import { inTurn, ROOT, run } from "../../tools/process.ts";
 
 const HERE = import.meta.dirname ?? ".";
 const PINS = `${HERE}/npm`;
@@ -23,21 +23,20 @@ export async function installJsPeers(print: (line: string) => void): Promise<str
   );
   const stamp = createHash("sha256").update(files.join("\n")).digest("hex").slice(0, 16);
   const folder = `${ROOT}.cache/js-peers-${stamp}`;
-  await Deno.mkdir(folder, { recursive: true });
-  using lock = await Deno.open(`${folder}.lock`, { create: true, write: true });
-  const exclusive = true;
-  await lock.lock(exclusive);
-  if (!await exists(`${folder}/installed`)) {
-    print("installing matrix-js-sdk and matrix-bot-sdk (once)");
-    for (const name of ["package.json", "deno.lock"]) {
-      await Deno.copyFile(`${PINS}/${name}`, `${folder}/${name}`);
+  return await inTurn(`${folder}.lock`, async () => {
+    if (!await exists(`${folder}/installed`)) {
+      print("installing matrix-js-sdk and matrix-bot-sdk (once)");
+      await Deno.mkdir(folder, { recursive: true });
+      for (const name of ["package.json", "deno.lock"]) {
+        await Deno.copyFile(`${PINS}/${name}`, `${folder}/${name}`);
+      }
+      await install(folder);
+      await putStandIn(folder);
+      await Deno.writeTextFile(`${folder}/installed`, "");
     }
-    await install(folder);
-    await putStandIn(folder);
-    await Deno.writeTextFile(`${folder}/installed`, "");
-  }
-  for (const name of SCRIPTS) await Deno.copyFile(`${HERE}/contestants/${name}`, `${folder}/${name}`);
-  return folder;
+    for (const name of SCRIPTS) await Deno.copyFile(`${HERE}/contestants/${name}`, `${folder}/${name}`);
+    return folder;
+  });
 }
 
 async function install(folder: string): Promise<void> {

@@ -28,7 +28,7 @@ import { aimOf, huntCells } from "./cells.ts";
 import { judgeTraffic } from "./reader/world_reader.ts";
 import { LibolmReader } from "./reader/libolm_reader.ts";
 import { report } from "./report.ts";
-import { installPython } from "../../tools/python.ts";
+import { installPython, LIBOLM } from "../../tools/python.ts";
 import { linesOf } from "../../tests/e2e/support/peer/peer_lines.ts";
 import { storyOf, type StoryOptions } from "./story.ts";
 import { quirksNamed } from "./quirks/quirks.ts";
@@ -42,7 +42,6 @@ interface Portion {
 }
 
 const HOUR = 3_600_000;
-const LIBOLM = { name: "libolm", package: "python-olm" };
 const READ_BY_LIBOLM: ReadonlyMap<string, number> = new Map([["message: read by libolm", 1]]);
 /** How many seeds are played between two lines of a worker. */
 const PORTION = 50;
