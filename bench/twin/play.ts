@@ -5,7 +5,7 @@ import { References } from "./references.ts";
 import { type Answer, asObject, flat, type Step } from "./step.ts";
 import { v3 } from "./world.ts";
 
-const PROFILE_ATTEMPTS = 40;
+const PROFILE_ATTEMPTS = 200;
 const PROFILE_INTERVAL_MS = 50;
 
 /** A homeserver to play on. */
