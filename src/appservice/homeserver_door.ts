@@ -236,7 +236,8 @@ class ArrivalOrder {
     if (question?.id === id) this.#answered(question.wasGood);
     else {
       this.#noteLeftOut(number);
-      if (this.#isTimeToLook() && !await this.#hasAllLeftOut()) {
+      const isTimeToLook = this.#leftOut.length > 0 && !this.#isWithin(this.#pause.ms, this.#pause.since);
+      if (isTimeToLook && !await this.#hasAllLeftOut()) {
         this.#question = { id, wasGood: false };
         [this.#leftOut, this.#pause] = [[], { ...this.#pause, since: this.#clock.now() }];
         this.refused(id);
@@ -261,10 +262,6 @@ class ArrivalOrder {
     if (!(length > 0 && length <= MAX_LEFT_OUT)) return;
     const found = Array.from({ length }, (_, index) => String(this.#last + 1 + index));
     this.#leftOut = [...this.#leftOut, ...found].slice(-MAX_LEFT_OUT);
-  }
-
-  #isTimeToLook(): boolean {
-    return this.#leftOut.length > 0 && !this.#isWithin(this.#pause.ms, this.#pause.since);
   }
 
   /** Returns whether processes have kept all that was left out here. */

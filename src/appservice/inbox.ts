@@ -211,16 +211,14 @@ export class Inbox {
       if (typeof made !== "object" || made === null || !("mutations" in made)) return made as Result;
       const mutations: StoreMutation[] = [...made.mutations, { type: "set", key, value: made.head }];
       if (!await this.#store.commit(mutations, [{ key, versionstamp }])) continue;
-      if (made.head.last > head.last) this.#arrived(made.head.last);
+      if (made.head.last > head.last) {
+        this.#last = made.head.last;
+        this.#arrival.resolve();
+        this.#arrival = Promise.withResolvers();
+      }
       return made;
     }
     throw new StoreError("Cannot keep a transaction: other processes change the inbox all the time");
-  }
-
-  #arrived(number: number): void {
-    this.#last = number;
-    this.#arrival.resolve();
-    this.#arrival = Promise.withResolvers();
   }
 
   async #head(): Promise<[Head, string | null]> {

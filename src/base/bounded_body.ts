@@ -61,8 +61,12 @@ export class BoundedBodies {
       throw this.#tooLarge();
     }
     const text = new TextDecoder().decode(await this.#bytes(request));
-    const parsed = parse(text);
-    if (parsed === undefined) throw new Refusal(400, "M_NOT_JSON", "The body must be JSON");
+    let parsed: unknown;
+    try {
+      parsed = JSON.parse(text);
+    } catch {
+      throw new Refusal(400, "M_NOT_JSON", "The body must be JSON");
+    }
     if (!isJsonObject(parsed)) throw new Refusal(400, "M_BAD_JSON", "The body must be an object");
     return parsed;
   }
@@ -101,14 +105,6 @@ export class BoundedBodies {
 
   #tooLarge(): Refusal {
     return new Refusal(413, "M_TOO_LARGE", `The body has more than ${this.#bounds.body} bytes`);
-  }
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
   }
 }
 

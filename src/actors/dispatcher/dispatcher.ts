@@ -135,10 +135,10 @@ export class DispatcherHandlers implements AsyncDisposable {
    * settled. Answered when those have settled that are to be waited for.
    */
   async recover({ events, trace }: Recovered): Promise<Later<void>> {
-    const { deliverer, encryption, clock } = this.#options;
+    const { deliverer, encryption, clock, comesAgain } = this.#options;
     await (this.#prepared ??= this.#prepare());
     if (trace !== undefined) await deliverer.trace(clock);
-    const started = this.#nothing();
+    const started: Started = { tasks: [], settled: comesAgain ? [] : undefined };
     deliverer.within(trace, () => {
       for (const recovered of events) deliverer.event(noteEncryption(recovered.event, recovered), started);
     });
@@ -207,13 +207,9 @@ export class DispatcherHandlers implements AsyncDisposable {
     if (comesAgain) this.#pending.add({ tasks: [...await this.#quarantine.open()] });
   }
 
-  #nothing(): Started {
-    return this.#options.comesAgain ? { tasks: [], settled: [] } : { tasks: [] };
-  }
-
   #start(batch: SyncBatch): Started {
-    const { deliverer, note } = this.#options;
-    const started = this.#nothing();
+    const { deliverer, note, comesAgain } = this.#options;
+    const started: Started = { tasks: [], settled: comesAgain ? [] : undefined };
     if (deliverer.idle) return started;
     visit(batch, {
       deliver: (event) => {

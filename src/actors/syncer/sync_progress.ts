@@ -20,7 +20,7 @@ import { type ActorRef, ActorStoppedError } from "../kernel/mod.ts";
 import type { InternalDelivery, RememberedRoom, StoreHandlers } from "../store/mod.ts";
 import { RecentMap } from "../../base/recent_map.ts";
 import type { StayView } from "./membership.ts";
-import type { RoomNews, RoomPart, SyncParts } from "./sync_parts.ts";
+import type { RoomPart, SyncParts } from "./sync_parts.ts";
 import { syncBatch } from "./sync_batch.ts";
 import type { TakenSync } from "./sync_pipeline.ts";
 import { freshName } from "./sync_reader.ts";
@@ -165,11 +165,6 @@ export class SyncProgress {
 
 export const NEVER_SEEN: RememberedRoom = { isJoined: false, shown: "", entries: [] };
 
-/** Whether a part shows nothing of a room that the user is not in. */
-function isOutside({ after, added }: RoomNews): boolean {
-  return !after.isJoined && added === "";
-}
-
 /** How much is remembered of rooms, in characters: 10 MB at most, with some 100 bytes for each room. */
 const CAPACITY = 8_000_000;
 const WEIGHT_OF_ROOM = 100;
@@ -217,9 +212,10 @@ export class RoomMemory {
   remember({ rooms }: SyncParts): () => void {
     for (const { roomId, news } of rooms) {
       if (news === undefined) continue;
+      const { before, after, added } = news;
       // A room that the user was removed from and is invited to again is in two sections.
-      if (isOutside(news)) this.#set(roomId, { ...this.#rooms.get(roomId) ?? news.before, isJoined: false });
-      else this.#set(roomId, news.after);
+      if (after.isJoined || added !== "") this.#set(roomId, after);
+      else this.#set(roomId, { ...this.#rooms.get(roomId) ?? before, isJoined: false });
     }
     return () => {
       for (const { roomId, news } of rooms.toReversed()) this.#set(roomId, news?.before);

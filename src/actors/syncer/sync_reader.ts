@@ -102,12 +102,10 @@ export class SyncReader {
     const way = sync !== "classic" || (since ?? first)?.startsWith(SLIDING) === true
       ? requests.slide
       : requests.sync;
-    const ask = (options: Pick<SyncOptions, "filterId" | "timeout">): Promise<Read["response"]> =>
-      way({ since, setPresence: user.presence, useStateAfter: true, signal, ...options });
     const goesOn = since !== undefined && since === this.#end;
-    const answer = goesOn
-      ? filter.use((filterId) => ask({ filterId, timeout }))
-      : filter.useFresh(fresh.name, (filterId, timeout) => ask({ filterId, timeout }));
+    const ask = (filterId: SyncOptions["filterId"], wait = timeout): Promise<Read["response"]> =>
+      way({ since, setPresence: user.presence, useStateAfter: true, signal, filterId, timeout: wait });
+    const answer = goesOn ? filter.use(ask) : filter.useFresh(fresh.name, ask);
     if (!goesOn) this.#watch(answer);
     const response = answer.then((read) => {
       if (!goesOn) fresh.name = freshName();

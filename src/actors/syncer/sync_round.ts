@@ -218,11 +218,15 @@ export class SyncRound {
   }
 
   /** Whether the next response may be received before this one has been handled. */
-  #mayBeFollowed({ parts, context: { initial, handledBefore } }: TakenSync): boolean {
+  #mayBeFollowed(
+    { parts: { rooms, undecryptable }, context: { initial, handledBefore } }: TakenSync,
+  ): boolean {
     const { isDurable, resume } = this.#syncer;
     if (!isDurable || resume === "committed" || initial || !handledBefore) return false;
-    if (this.#failure !== undefined) return false;
-    return eventsOf(parts) <= MAX_EVENTS && parts.undecryptable.size === 0; // those are kept whole
+    if (this.#failure !== undefined || undecryptable.size > 0) return false; // those are kept whole
+    let events = 0;
+    for (const { state, filled, timeline } of rooms) events += state.length + filled.length + timeline.length;
+    return events <= MAX_EVENTS;
   }
 
   /**
@@ -283,10 +287,4 @@ function broughtBy({ parts: { rooms, toDevice }, isCut }: Taken, own: UserID): B
     isNews: others > 0 || events.some(({ sender }) => sender !== own),
     isCut,
   };
-}
-
-function eventsOf({ rooms }: SyncParts): number {
-  let count = 0;
-  for (const { state, filled, timeline } of rooms) count += state.length + filled.length + timeline.length;
-  return count;
 }

@@ -184,7 +184,10 @@ export async function readJson(
   const size = bytes.length;
   if (size === 0 && mayBeEmpty) return undefined;
   try {
-    return JSON.parse(textOf(bytes));
+    const text = decoder.decode(bytes);
+    // Else the bytes would be there beside the text and what it becomes. Not shared: `gather()` made them.
+    if (size > AT_ONCE) bytes.buffer.transfer(0);
+    return JSON.parse(text);
   } catch {
     // Without the parser's error: it quotes the text, which may hold a secret.
     const type = deadline.sent.shown(response.headers.get("content-type")?.slice(0, 100) ?? "none");
@@ -192,16 +195,6 @@ export async function readJson(
       `Cannot use the answer to ${request}: it is no JSON (content type ${type}, ${size} bytes)`,
     );
   }
-}
-
-/**
- * Decodes a body. If it is large, its bytes are released immediately: else they would be there
- * beside the text and what it becomes.
- */
-function textOf(bytes: Uint8Array<ArrayBuffer>): string {
-  const text = decoder.decode(bytes);
-  if (bytes.length > AT_ONCE) bytes.buffer.transfer(0); // made by `gather()`: not shared
-  return text;
 }
 
 /**

@@ -139,7 +139,7 @@ export function checkRequestOptions(
 ): void {
   const { [CALLED]: called = operation, retry } = options;
   checkOptions(options, REQUEST_OPTIONS, called, "", OPERATION_OPTIONS);
-  if (retry !== undefined) checkRetry(retry, called);
+  if (retry !== undefined && retry !== false) checkOptions(retry, RETRY, called, "retry.");
 }
 
 /**

@@ -80,22 +80,16 @@ function isJson(value: unknown, left: { parts: number; depth: number }): boolean
   if (typeof value === "string" || typeof value === "boolean" || value === null) return true;
   if (typeof value === "number") return Number.isFinite(value) && !Object.is(value, -0);
   if (typeof value !== "object" || left.parts-- === 0 || left.depth-- === 0) return false;
-  const is = Array.isArray(value) ? isJsonArray(value, left) : isJsonRecord(value, left);
+  if (Array.isArray(value)) {
+    // It has other properties than its items, or lacks items.
+    if (Object.keys(value).length !== value.length || platform.isProxy(value)) return false;
+    for (let index = 0; index < value.length; index++) if (!isJson(value[index], left)) return false;
+  } else {
+    const prototype = Object.getPrototypeOf(value);
+    if ((prototype !== Object.prototype && prototype !== null) || platform.isProxy(value)) return false;
+    for (const name in value) if (!isJson((value as Record<string, unknown>)[name], left)) return false;
+  }
   left.depth++;
-  return is;
-}
-
-function isJsonArray(values: readonly unknown[], left: { parts: number; depth: number }): boolean {
-  // It has other properties than its items, or lacks items.
-  if (Object.keys(values).length !== values.length || platform.isProxy(values)) return false;
-  for (let index = 0; index < values.length; index++) if (!isJson(values[index], left)) return false;
-  return true;
-}
-
-function isJsonRecord(value: object, left: { parts: number; depth: number }): boolean {
-  const prototype = Object.getPrototypeOf(value);
-  if ((prototype !== Object.prototype && prototype !== null) || platform.isProxy(value)) return false;
-  for (const name in value) if (!isJson((value as Record<string, unknown>)[name], left)) return false;
   return true;
 }
 

@@ -54,8 +54,8 @@ export function hasSender({ sender }: JsonObject): boolean {
 
 /** Returns whether an event has what those of rooms have. */
 export function isRoomEvent(event: JsonObject): boolean {
-  const { event_id, origin_server_ts, state_key } = event;
-  return isReceivedEventId(event_id) && hasSender(event) &&
+  const { event_id, sender, origin_server_ts, state_key } = event;
+  return isReceivedEventId(event_id) && isReceivedUserId(sender) &&
     typeof origin_server_ts === "number" && (state_key === undefined || isStateKey(event));
 }
 
