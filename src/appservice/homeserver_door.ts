@@ -184,11 +184,12 @@ const [FIRST_PAUSE, LONGEST_PAUSE] = [10_000, 3_600_000];
 /**
  * Which transaction may come next.
  *
- * Synapse sends a transaction that has failed again, with all that were made meanwhile. One that it
- * makes in the moment in which all are sent stays there until another fails. It numbers them, on SQLite
- * from the first again when it is restarted, so the next one shows that one is missing, unless another
- * process has kept it: it is refused, and both come. The numbers of all application services of a Synapse are one sequence: where none was missing, it
- * is not looked at again for a while, since that takes two seconds, and may itself be such a moment.
+ * Synapse sends a transaction that has failed again, with all that were made meanwhile. One that it makes
+ * in the moment in which all are sent stays there until another fails. It numbers them, on SQLite from
+ * the first again when it is restarted, so the next one shows that one is missing, unless another process
+ * has kept it: it is refused, and both come. The numbers of all application services of a Synapse are one
+ * sequence: where none was missing, it is not looked at again for a while, since that takes two seconds,
+ * and may itself be such a moment.
  */
 class ArrivalOrder {
   readonly #clock: Clock;
@@ -276,7 +277,7 @@ class ArrivalOrder {
   }
 }
 
-/** Returns whether a number begins what this process can compare: the homeserver's first to it, or a lower one. */
+/** Whether a number begins what this process can compare: the homeserver's first to it, or a lower one. */
 function isFirst(number: number, last: number): boolean {
   return !Number.isNaN(number) && !(number >= last);
 }

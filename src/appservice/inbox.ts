@@ -100,8 +100,8 @@ export class Inbox {
   }
 
   /**
-   * Returns whether transactions after a number have all of these IDs, whichever process has kept them: as far
-   * as IDs are remembered.
+   * Returns whether transactions after a number have all of these IDs, whichever process has kept them:
+   * as far as IDs are remembered.
    */
   async hasAll(ids: readonly string[], after: number): Promise<boolean> {
     return await this.#change(({ ids: all, last }) => {
