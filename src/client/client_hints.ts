@@ -98,6 +98,7 @@ export const CLIENT_HINTS = {
   getAllState: "client.getState(roomId)",
   media: "client.uploadMedia(data) and client.downloadMedia(url)",
   createDirectRoom: "client.createRoom({ isDirect: true, invitees })",
+  setServerAcl: 'client.sendStateEvent(roomId, "m.room.server_acl", content)',
   setTopic: 'client.sendStateEvent(roomId, "m.room.topic", { topic })',
   waitFor: "client.on(type, handler)",
   publicRooms: "client.getRoomDirectory()",

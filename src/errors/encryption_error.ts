@@ -233,6 +233,8 @@ export interface VerificationErrorInit extends ErrorOptions {
   readonly problem: VerificationCancelCode;
   /** Who called it off. */
   readonly by: VerificationEnd;
+  /** Why, in words. Default: none are said. */
+  readonly reason?: string;
 }
 
 /**
@@ -253,16 +255,20 @@ export class VerificationError extends EncryptionError {
   /** Who has called the verification off. */
   readonly by: VerificationEnd;
 
+  /** Why, in words: those of the other device are cut off after 200 characters. They may be empty. */
+  readonly reason: string;
+
   /**
    * Makes an error.
    *
    * @param message What was asked, of what, and what to do.
    * @param init Why it was called off and by whom, and the `cause`.
    */
-  constructor(message: string, { problem, by, ...options }: VerificationErrorInit) {
+  constructor(message: string, { problem, by, reason = "", ...options }: VerificationErrorInit) {
     super(message, options);
     this.problem = problem;
     this.by = by;
+    this.reason = reason;
   }
 }
 

@@ -26,7 +26,8 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   ...{ powerLevels: "powerLevelContentOverride", statusMessage: "status", search: "searchQuery" },
   ...{ maxBytes: "maxSize", timeZone: "timezone", txnId: "sendKey", transactionId: "sendKey" },
   ...{ "retry.attempts": "retry.maxRetries", "retry.minDelay": "retry.base", "retry.maxDelay": "retry.cap" },
-  ...{ password: "authentication", pageSize: "limit" },
+  ...{ "backoff.minDelay": "backoff.base", "backoff.maxDelay": "backoff.cap" },
+  ...{ password: "authentication", pageSize: "limit", blocklist: "deny", allowlist: "allow" },
   ...{ initial_state: "initialState", room_version: "roomVersion", validate: "check" },
 };
 

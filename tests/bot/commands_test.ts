@@ -49,6 +49,25 @@ Deno.test("What is wrong with arguments is said, with how the command is used", 
   await room.expect('"3 4" is too much\n\nUsage: !add <first> <second>');
 });
 
+Deno.test("The option usage says how a command is used, in help and in what is said of wrong arguments", async () => {
+  await using tester = trying((bot) => {
+    bot.command("roll <dice>", { args: { dice: number }, usage: "2d6", description: "Rolls" }, () => {});
+    bot.command("stop <all>", { usage: "" }, () => {});
+  });
+  const room = await tester.room("alice", "bob");
+  await room.say("!help roll");
+  await room.expect("`!roll 2d6`\n\nRolls");
+  await room.say("!roll two");
+  await room.expect("dice: must be a number\n\nUsage: !roll 2d6");
+  await room.say("!help stop");
+  await room.expect("`!stop`");
+  const add = (usage: unknown) => () =>
+    new Composer().command("todo add", { usage: usage as string }, () => {});
+  assertThrows(add("!todo add <text>"), ValueError, "usage stands behind the name: leave !todo out of it");
+  assertThrows(add("todo"), ValueError, "leave todo out of it");
+  assertThrows(add(["text"]), ValueError, "usage must be a text");
+});
+
 Deno.test("A command is recognised by its prefix, by a mention, and in a direct chat by its name alone", async () => {
   await using tester = trying((bot) => bot.command("ping", (c) => c.reply("pong")));
   const group = await tester.room("alice", "bob");

@@ -99,6 +99,8 @@ Deno.test("start(), syncOnce(), handlers and operations refuse options that ther
         "Cannot start: there is no option ignoreInitalSync",
       ],
       [() => client.start(given({ backoff: { bas: 1 } })), "did you mean backoff.base?"],
+      [() => client.start(given({ backoff: { minDelay: 1 } })), "did you mean backoff.base?"],
+      [() => client.start(given({ backoff: { maxDelay: 1 } })), "did you mean backoff.cap?"],
       [() => client.syncOnce(given({ signals: true })), "Cannot sync once: there is no option signals"],
       [() => client.syncOnce(given({ pasTimeout: 1 })), "did you mean passTimeout?"],
       [() => client.sendText(room, "a", given({ htlm: "b" })), "no option htlm; did you mean html?"],

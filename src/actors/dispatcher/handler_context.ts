@@ -17,6 +17,7 @@ const ROOM = "client.room(event.room_id)";
 export const HANDLER_CONTEXT_HINTS = {
   id: "event.room_id",
   roomId: "event.room_id",
+  room: ROOM,
   name: `await ${ROOM}.getName()`,
   topic: `await ${ROOM}.getTopic()`,
   members: `await ${ROOM}.getMembers()`,

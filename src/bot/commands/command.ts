@@ -37,7 +37,7 @@ export interface Command {
   readonly parameters: readonly Parameter[];
   /** What the command does, as help shows it. */
   readonly description: string;
-  /** The arguments as they are written, after the name. */
+  /** How it is used, after the name: the arguments as they are written, if nothing else was given. */
   readonly usage: string;
   /** What checks arguments: schemas and types. */
   readonly schemas: Readonly<Record<string, ArgumentSchema | ArgumentType | undefined>>;
@@ -54,7 +54,15 @@ export interface Command {
 }
 
 const OPTIONS: OptionNames<CommandOptions<string>> = {
-  ...{ description: true, aliases: true, args: true, access: true, powerLevel: true, hidden: true },
+  ...{
+    description: true,
+    usage: true,
+    aliases: true,
+    args: true,
+    access: true,
+    powerLevel: true,
+    hidden: true,
+  },
   encryptedOnly: true,
 };
 /** What other libraries call types of arguments, and what to write here. */
@@ -145,11 +153,17 @@ export function parsePattern(
       );
     }
   }
-  const usage = parameters.map(({ name, isRequired, isRest }) => {
+  const asWritten = parameters.map(({ name, isRequired, isRest }) => {
     if (args[name] === "flag") return `[--${name}]`;
     const shown = isRest ? `${name}...` : name;
     return isRequired ? `<${shown}>` : `[${shown}]`;
   }).join(" ");
+  const { usage = asWritten } = options;
+  if (typeof usage !== "string") throw bad(pattern, "usage must be a text");
+  const [first = ""] = usage.toLowerCase().split(/\s/, 1);
+  if (names.some((each) => each.split(" ", 1)[0] === first.replace(/^[!/]/, ""))) {
+    throw bad(pattern, `usage stands behind the name: leave ${first} out of it`);
+  }
   return {
     ...{ name, names, parameters, description, usage, schemas: args },
     ...{ access, powerLevel, isEncryptedOnly, isHidden },

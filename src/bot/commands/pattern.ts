@@ -126,7 +126,6 @@ export interface Asking {
 
 /** What other libraries call options of commands, and what to write here. */
 export const COMMAND_HINTS = {
-  usage: 'it in the pattern: "roll [dice]"',
   options: 'the arguments in the pattern, "add <a> <b>", and their types in args',
   help: "description",
   level: "powerLevel",
@@ -159,6 +158,8 @@ export interface CommandOptions<P extends string, S extends Schemas<P> = Schemas
   extends CommandOptionsHints {
   /** What it does, in a few words, for `!help`. Default: nothing. */
   description?: string;
+  /** How it is used, behind its name, for `!help`: `"2d6 + 3"`. Default: the arguments of its pattern. */
+  usage?: string;
   /** Other names of the command. Default: none. */
   aliases?: readonly string[];
   /**

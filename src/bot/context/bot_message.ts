@@ -17,6 +17,7 @@ const MESSAGE_HINTS = {
   editText: "message.edit(text)",
   addReaction: "message.react(key)",
   replyText: "message.reply(text)",
+  replyInThread: "bot.in(message.roomId, { thread: message.eventId }).send(text)",
   sender: "(await message.getEvent()).sender",
   author: "(await message.getEvent()).sender",
   content: "(await message.getEvent()).content",

@@ -4,6 +4,7 @@
  * @module
  */
 
+const REDACT_ALL = "redactMessages(c.client, c.roomId, userId) of @greenroom/matrix/bot";
 const COUNT = "(await c.room.getMembers()).size";
 
 /** Of a room, in a context or not, by the name elsewhere. */
@@ -37,6 +38,9 @@ export const ROOM_CONTEXT_HINTS = {
   sendTyping: "c.typing(() => work())",
   chat: "c.room",
   chatId: "c.roomId",
+  redactUser: REDACT_ALL,
+  purge: REDACT_ALL,
+  reminders: "await bot.reminders.list({ roomId: c.roomId })",
 } as const;
 
 /** What a bot without the option `session` has not, for the compiler: the member itself says so in a run. */
@@ -99,6 +103,7 @@ export const EVENT_HINTS = {
   dm: "c.client.createRoom({ isDirect: true, invitees: [userId] })",
   encrypted: "c.room.isEncrypted, or c.encryption of the event",
   isEncrypted: "c.room.isEncrypted, or c.encryption of the event",
+  membership: "c.event.content.membership",
   hasText: "c.is(query)",
   escape: "escapeMarkdown(text)",
   rest: 'c.args, which is a list of words; or "<rest...>" in the pattern',

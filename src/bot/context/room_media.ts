@@ -7,7 +7,14 @@
 import { relationTo, ValueError } from "../../../mod.ts";
 import type { ContentURI, EventID, ImageInfo } from "../../../types.ts";
 import { checkOptions } from "../../errors/known_names.ts";
-import { endPoll, POLL, type PollTally, sendPoll, type SendPollOptions } from "../polls/polls.ts";
+import {
+  endPoll,
+  POLL,
+  type PollOptions,
+  type PollTally,
+  sendPoll,
+  type SendPollOptions,
+} from "../polls/polls.ts";
 import type { Run } from "../run/mod.ts";
 import type { BotMessage } from "./bot_message.ts";
 import { RoomMessages } from "./room_messages.ts";
@@ -213,14 +220,33 @@ export abstract class RoomMedia extends RoomMessages {
    * plugin.command("lunch", (c) => c.sendPoll("Lunch?", ["Pizza", "Soup"]));
    * ```
    */
+  sendPoll(question: string, answers: readonly string[], options?: SendPollOptions): Promise<BotMessage>;
+  /**
+   * Starts a poll that is one object, as `sendPoll(question, answers, options)` does.
+   *
+   * @experimental It uses the unstable form of MSC3381: a minor version may change it.
+   * @param poll The question, the answers, and the options.
+   * @returns The poll: {@linkcode RoomContext.getPollResults} counts its votes.
+   * @throws {ValueError} If there are no answers, or more than 20.
+   *
+   * @example
+   * ```ts
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command("lunch", (c) => c.sendPoll({ question: "Lunch?", answers: ["Pizza", "Soup"], maxSelections: 2 }));
+   * ```
+   */
+  sendPoll(poll: PollOptions): Promise<BotMessage>;
   async sendPoll(
-    question: string,
-    answers: readonly string[],
+    first: string | PollOptions,
+    answers: readonly string[] = [],
     options: SendPollOptions = {},
   ): Promise<BotMessage> {
     return await this.sending((run) => {
-      checkOptions(options, POLL, "sendPoll");
-      const poll = { ...options, question, answers, relatesTo: relationTo({ thread: this.thread }) };
+      if (typeof first === "string") checkOptions(options, POLL, "sendPoll");
+      const given = typeof first === "string" ? { ...options, question: first, answers } : first;
+      const poll = { ...given, relatesTo: relationTo({ thread: this.thread }) };
       return run.act("poll", () => sendPoll(this.kit.client, this.roomId, poll));
     });
   }

@@ -100,7 +100,7 @@ export class TimerContext extends RoomContext {
 
 import type { Client, Logger, SessionDefinition, SessionKey } from "../../../mod.ts";
 import type { ClientEvent, ContentURI, ImageInfo } from "../../../types.ts";
-import type { PollTally, SendPollOptions } from "../polls/polls.ts";
+import type { PollOptions, PollTally, SendPollOptions } from "../polls/polls.ts";
 import type { PendingReminder } from "../timers/timers.ts";
 import type { BotMessage } from "./bot_message.ts";
 import type { NamedReminder, ReminderDelay } from "./handler_room.ts";
@@ -654,11 +654,25 @@ export interface TimerContext {
    * plugin.command("lunch", (c) => c.sendPoll("Lunch?", ["Pizza", "Soup"]));
    * ```
    */
-  sendPoll(
-    question: string,
-    answers: readonly string[],
-    options?: SendPollOptions,
-  ): Promise<BotMessage>;
+  sendPoll(question: string, answers: readonly string[], options?: SendPollOptions): Promise<BotMessage>;
+
+  /**
+   * Starts a poll that is one object, as `sendPoll(question, answers, options)` does.
+   *
+   * @experimental It uses the unstable form of MSC3381: a minor version may change it.
+   * @param poll The question, the answers, and the options.
+   * @returns The poll: {@linkcode RoomContext.getPollResults} counts its votes.
+   * @throws {ValueError} If there are no answers, or more than 20.
+   *
+   * @example
+   * ```ts ignore
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command("lunch", (c) => c.sendPoll({ question: "Lunch?", answers: ["Pizza", "Soup"], maxSelections: 2 }));
+   * ```
+   */
+  sendPoll(poll: PollOptions): Promise<BotMessage>;
 
   /**
    * Ends a poll that the bot has started, and writes the result into the event that ends it.

@@ -6,11 +6,15 @@
 
 import { type Client, defineSession, type HandlerContext, ValueError } from "../../../mod.ts";
 import type { RoomID, UserID } from "../../../types.ts";
+import type { Hints } from "../../errors/hints.ts";
 import { checkOptions } from "../../errors/known_names.ts";
 import { checkDue, dueOf, pendingTimers, type Reminder, TIMERS } from "./timer.ts";
 
+/** @internal Names of other libraries, for the compiler. */
+export interface PendingReminderHints extends Hints<{ cancel: "bot.reminders.cancel(reminder.id)" }> {}
+
 /** Text that a bot still has to send. */
-export interface PendingReminder {
+export interface PendingReminder extends PendingReminderHints {
   /** The ID of the reminder, for {@linkcode RemindersAPI.cancel}. */
   readonly id: string;
   /** The time at which it fires. */

@@ -191,7 +191,7 @@ export class LiveVerification implements VerificationRequest {
       { us: "this device", them: "the other device", "other-device": "another device of the user" }[by];
     const said = reason === "" ? "" : `: ${reason}`;
     const message = `Cannot verify ${userId}: ${who} has called it off with ${problem}${said}; ask again`;
-    this.#done.reject(new VerificationError(message, { problem, by }));
+    this.#done.reject(new VerificationError(message, { problem, by, reason }));
   }
 }
 

@@ -111,11 +111,7 @@ Deno.test("What a plugin adds to contexts by a name of another library is its ow
 
 Deno.test("Options of commands that other libraries have are refused with what to write", () => {
   const command = untyped(new Composer()).command.bind(new Composer());
-  assertThrows(
-    () => command("roll", { usage: "[n]" }, () => {}),
-    ValueError,
-    "no option usage; write it in the pattern",
-  );
+  assertThrows(() => command("roll", { help: "Rolls" }, () => {}), ValueError, "write description");
   assertThrows(() => command("roll", { adminOnly: true }, () => {}), ValueError, 'write access: "admins"');
 });
 

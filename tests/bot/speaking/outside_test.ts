@@ -1,5 +1,5 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { ForbiddenError } from "@greenroom/matrix";
+import { ForbiddenError, ValueError } from "@greenroom/matrix";
 import { Bot } from "@greenroom/matrix/bot";
 import { BotTester, Homeserver, type TestedBotOptions } from "@greenroom/matrix/testing";
 
@@ -47,6 +47,14 @@ Deno.test("bot.in() edits, reacts, redacts, polls and sends files", async () => 
   await speaker.sendFile(new Uint8Array([1, 2, 3]), { filename: "three.bin" });
   const poll = await speaker.sendPoll("Tea?", ["yes", "no"]);
   assertEquals((await speaker.endPoll(poll)).voters, 0);
+  const other = await speaker.sendPoll({ question: "Milk?", answers: ["some", "none"], maxSelections: 2 });
+  const { answers } = await speaker.endPoll(other);
+  assertEquals(answers.map(({ text }) => text), ["some", "none"]);
+  await assertRejects(
+    () => speaker.sendPoll({ question: "?", answers: ["a"], options: [] } as never),
+    ValueError,
+    "there is no option options",
+  );
   await speaker.redact(await speaker.send("gone"), "mistake");
   await tester.settle();
   assertEquals(room.messages.map(({ text }) => text).slice(0, 2), ["two", "three.bin"]);

@@ -94,7 +94,12 @@ Deno.test("The error of a verification that was called off says why, as far as t
     const [reason, said] of [["", "m.user; ask again"], ["No time", "m.user: No time; ask again"]] as const
   ) {
     const request = live({ phase: "cancelled", cancellation: { code: "m.user", reason, by: "them" } });
-    await assertRejects(() => request.done, VerificationError, `has called it off with ${said}`);
+    const error = await assertRejects(
+      () => request.done,
+      VerificationError,
+      `has called it off with ${said}`,
+    );
+    assertEquals([error.problem, error.by, error.reason], ["m.user", "them", reason]);
   }
 });
 
