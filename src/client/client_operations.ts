@@ -371,14 +371,22 @@ function applied(name: string, operation: Operation): Operation {
   return called;
 }
 
+/** The option that is meant by what stands in the place of the options. */
+const MEANT: Readonly<Record<string, string>> = {
+  ...{ redact: "reason", kickUser: "reason", banUser: "reason", unbanUser: "reason", inviteUser: "reason" },
+  ...{ leaveRoom: "reason", setPresence: "presence", getStateEvent: "stateKey", setTyping: "timeout" },
+  ...{ sendText: "html", sendNotice: "html", sendEmote: "html" },
+};
+
 /** What is wrong with the arguments of an operation; undefined: nothing is. */
 function misuse(name: string, place: number, given: readonly unknown[]): ValueError | undefined {
   const options = given[place];
   const isWrong = options !== undefined && !isJsonObject(options);
   const after = given.findLastIndex((each) => each !== undefined);
   if (!isWrong && after <= place) return undefined;
+  const like = Object.hasOwn(MEANT, name) ? `, like { ${MEANT[name]} }` : "";
   const state = isWrong
-    ? `argument ${place + 1} is ${kindOf(options)}, and must be an object with its options`
+    ? `argument ${place + 1} is ${kindOf(options)}, and must be an object with its options${like}`
     : `it takes ${place + 1} arguments, not ${after + 1}`;
   return new ValueError(`Cannot ${name}: ${state}`);
 }

@@ -124,11 +124,19 @@ Deno.test("What is no options where they belong is refused, with where they belo
   const wrong: readonly [() => unknown, string][] = [
     [
       () => any.redact(room, event, "why"),
-      "Cannot redact: argument 3 is a string, and must be an object with its options",
+      "Cannot redact: argument 3 is a string, and must be an object with its options, like { reason }",
     ],
     [
       () => any.setTyping(room, TYPING, 5_000),
-      "Cannot setTyping: argument 2 is a boolean, and must be an object with its options",
+      "Cannot setTyping: argument 2 is a boolean, and must be an object with its options, like { timeout }",
+    ],
+    [
+      () => any.getStateEvent(room, "m.room.member", "@a:example.org"),
+      "Cannot getStateEvent: argument 3 is a string, and must be an object with its options, like { stateKey }",
+    ],
+    [
+      () => any.setPresence("online"),
+      "Cannot setPresence: argument 1 is a string, and must be an object with its options, like { presence }",
     ],
     [
       () => any.login("alice", "wonderland"),
