@@ -10,6 +10,7 @@
 
 import type { AuthenticationResponse } from "../types/api/login.ts";
 import type { JsonObject } from "../types/json.ts";
+import { hintAt } from "./hints.ts";
 import { MatrixError, missingPermission, printable } from "./matrix_error.ts";
 
 /** What {@link MatrixRequestError} is made of. */
@@ -95,6 +96,12 @@ export class MatrixRequestError extends MatrixError {
     this.retryAfter = retryAfter;
   }
 }
+
+// Not `statusCode`, which servers read of any error.
+hintAt(MatrixRequestError.prototype, "an error", {
+  retryAfterMs: "error.retryAfter",
+  retry_after_ms: "error.retryAfter",
+});
 
 /**
  * The homeserver requires another authentication, which was missing or was not accepted.

@@ -2,6 +2,7 @@ import { assert, assertEquals, assertThrows } from "@std/assert";
 import { ValueError } from "@greenroom/matrix";
 import { Appservice, createRegistration } from "@greenroom/matrix/appservice";
 import { Bot } from "@greenroom/matrix/bot";
+import { LimitExceededError } from "@greenroom/matrix/errors";
 import { BotTester, Homeserver } from "@greenroom/matrix/testing";
 import { APPSERVICE_HINTS } from "../../src/appservice/appservice_options.ts";
 import {
@@ -35,6 +36,14 @@ Deno.test("An application service, and what tests use, say what to write for mem
   assertHints(homeserver.createUser("alice"), TEST_USER_HINTS);
   assertHints(tester, BOT_TESTER_HINTS);
   assertHints(await tester.room("alice"), TEST_ROOM_HINTS);
+});
+
+Deno.test("An error that says how long to wait names that member, and is printed and copied as without", () => {
+  const init = { operation: "sync", method: "GET", path: "/sync", status: 429, body: {}, retryAfter: 5 };
+  const error = new LimitExceededError(init);
+  assertHints(error, { retryAfterMs: "error.retryAfter", retry_after_ms: "error.retryAfter" });
+  assertEquals({ ...error }, { ...new LimitExceededError(init) });
+  assert(Deno.inspect(error).includes("retryAfter: 5"));
 });
 
 Deno.test("What is made with hints is compared and copied as without", () => {
