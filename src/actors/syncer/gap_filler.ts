@@ -9,7 +9,7 @@ import { ServiceResponseError } from "../../errors/service_response_error.ts";
 import { type ClientEvent, SyncStream } from "../../types/events/event.ts";
 import { PaginationDirection } from "../../types/enums.ts";
 import type { RoomEventFilter } from "../../types/events/sync_response.ts";
-import type { SyncToken } from "../../types/ids.ts";
+import type { EventID, SyncToken } from "../../types/ids.ts";
 import type { GapReason } from "../../types/events/internal_event.ts";
 import { isEvent, isRoomEvent, tidyEvent } from "../../types/checks/event_check.ts";
 import type { MessagesResponse } from "../../types/events/room_records.ts";
@@ -212,6 +212,12 @@ export interface Sifted {
   readonly events: readonly TimelineEvent[];
   /** Whether the page lies before the gap. */
   readonly isBefore: boolean;
+}
+
+/** The events of a page that stand behind the own join. */
+export function upTo(after: ReadonlySet<EventID>, page: readonly TimelineEvent[]): Sifted {
+  const events = page.filter(({ event_id }) => after.has(event_id));
+  return { events, isBefore: events.length < page.length };
 }
 
 /**

@@ -25,10 +25,6 @@ import type { SyncWindow } from "./window.ts";
 
 /** How many own joins are remembered. */
 const ENTRIES = 8;
-/**
- * About how many events are read for one response: they are in memory until it has been delivered.
- */
-const MAX_READ = 50_000;
 
 /** Joins responses to what came before. They must come in order. */
 export class RoomContinuity {
@@ -44,7 +40,7 @@ export class RoomContinuity {
   /** Joins a response. Returns undefined if there was nothing to wait for. */
   connect(parts: SyncParts, from: Continuation): Promise<void> | undefined {
     const { since, window, pages } = from;
-    this.#gaps.pages = pages;
+    this.#gaps.begin(pages);
     if (window !== undefined) return this.#slide(parts, from, window);
     if (since === undefined) return from.anew ? this.#resume(parts, from) : this.#begin(parts, from);
     const { own, memory } = this.#options;
@@ -133,14 +129,8 @@ export class RoomContinuity {
       else setNews(room, view, added); // the usual case
     }
     if (gaps.length === 0) return undefined;
-    let left = MAX_READ;
     return sideBySide(gaps, SIDE_BY_SIDE, async (gap) => {
-      if (dropTimeline) return await this.#gaps.redact(gap);
-      left -= await this.#gaps.fill(
-        gap,
-        nextBatch,
-        limit === false ? false : Math.max(Math.min(limit, left), 0),
-      );
+      await (dropTimeline ? this.#gaps.redact(gap) : this.#gaps.fill(gap, nextBatch, limit));
     }).then(() => gaps.forEach(({ room, view }) => setNews(room, view)));
   }
 }

@@ -1,6 +1,8 @@
 /**
  * The gaps in front of rooms' timelines: which to fill, and what to report of the others.
  *
+ * Over 300 lines because what is read, what of it is history and what is left out is decided in one place.
+ *
  * @module
  */
 
@@ -19,7 +21,7 @@ import {
   GapStart,
   type OlderPage,
   pagesBefore,
-  type Sifted,
+  upTo,
 } from "./gap_filler.ts";
 import { lookAt, prevMembership, wasShown } from "../store/mod.ts";
 import { entryAmong, isEntry, isOwnMember, type StayView } from "./membership.ts";
@@ -55,6 +57,8 @@ export interface RoomWithGap {
   readonly since: SyncToken | undefined;
 }
 
+/** About how many events are read for one response, and how many redactions: all are in memory until its end. */
+const MAX_READ = 50_000;
 /** How many events are searched for the own join where the filter hides it, or for redactions. */
 const SEARCHED = 1_000;
 
@@ -64,15 +68,22 @@ const NO_PAGE: OlderPage = { events: [], isLast: true };
 
 /** Fills gaps. */
 export class RoomGaps {
-  /** Reads those of a response that is kept. Undefined: it is not. */
-  pages: GapPages | undefined;
   readonly #options: RoomGapsOptions;
+  #pages: GapPages | undefined;
+  /** How many more events are read for the response, and how many redactions. */
+  #left = { events: MAX_READ, redactions: MAX_READ };
   /** The response that was given up last, by the token before it, and how often. */
   #givenUp: { readonly since: SyncToken | undefined; times: number } = { since: undefined, times: 0 };
 
   /** @param options What it works with. */
   constructor(options: RoomGapsOptions) {
     this.#options = options;
+  }
+
+  /** Begins with the gaps of another response; if that is kept, they are read by its pages. */
+  begin(pages: GapPages | undefined): void {
+    this.#pages = pages;
+    this.#left = { events: MAX_READ, redactions: MAX_READ };
   }
 
   /** Whether there is something to read of a room. */
@@ -85,21 +96,21 @@ export class RoomGaps {
    *
    * @param nextBatch Where its response ends.
    * @param limit The most events to read; false: none, which is reported.
-   * @returns How many have been read.
    */
-  async fill(gap: RoomWithGap, nextBatch: SyncToken, limit: number | false): Promise<number> {
+  async fill(gap: RoomWithGap, nextBatch: SyncToken, limit: number | false): Promise<void> {
     const { room, view } = gap;
     const after = this.#isHidden(room, view) ? await this.#findEntry(gap, nextBatch) : undefined;
-    if (room.gap !== undefined || !this.#isMissing(room, view)) return 0;
-    const found = room.filled; // the own join that the filter hides
-    const end = await this.#read(gap, limit, after);
-    const { length } = room.filled;
-    room.filled = [...found, ...room.filled];
-    if (end.reason !== "closed" && end.reason !== "end") {
-      if (end.reason === "limit") await this.redact(gap);
-      leaveOut(gap, { ...end, reason: end.reason }, this.#options.log);
+    if (room.gap === undefined && this.#isMissing(room, view)) {
+      const entry = room.filled; // if the filter hides it
+      room.filled = [];
+      const end = await this.#read(gap, limit !== false && this.#bounded(limit), after);
+      this.#left.events -= room.filled.length;
+      room.filled = [...entry, ...room.filled];
+      if (end.reason !== "closed" && end.reason !== "end") {
+        if (end.reason === "limit") await this.redact(gap);
+        leaveOut(gap, { ...end, reason: end.reason }, this.#options.log);
+      }
     }
-    return length;
   }
 
   /**
@@ -108,8 +119,13 @@ export class RoomGaps {
   async redact({ room, view, since }: RoomWithGap): Promise<void> {
     if (!view.before.isJoined) return; // the state comes as it is
     const rest: RoomPart = { ...room };
-    await this.#fill(rest, { ...this.#reader(since, SEARCHED), filter: REDACTIONS });
+    const limit = Math.max(Math.min(SEARCHED, this.#left.redactions), 0);
+    const { reason } = await this.#fill(rest, { ...this.#reader(since, limit), filter: REDACTIONS });
+    this.#left.redactions -= rest.filled.length;
     room.missedRedactions = rest.filled;
+    if (reason === "closed") return;
+    const details = { roomId: room.roomId, reason, read: rest.filled.length };
+    this.#options.log.warn("May have missed redactions of state in a gap", details);
   }
 
   /**
@@ -145,7 +161,8 @@ export class RoomGaps {
     if (!room.timeline.some(isKnown) && room.limited && limit !== false) {
       const endAmong = (events: readonly TimelineEvent[]): number => events.findLastIndex(isKnown);
       const filter = this.#options.filter.timeline;
-      end = await this.#fill(room, { ...this.#reader(undefined, limit), filter, endAmong });
+      end = await this.#fill(room, { ...this.#reader(undefined, this.#bounded(limit)), filter, endAmong });
+      this.#left.events -= room.filled.length;
     }
     const events = [...room.filled, ...room.timeline];
     const last = events.findIndex(isKnown);
@@ -248,16 +265,14 @@ export class RoomGaps {
     throw error;
   }
 
+  #bounded(limit: number): number {
+    return Math.max(Math.min(limit, this.#left.events), 0);
+  }
+
   #reader(since: SyncToken | undefined, limit: number): GapReader {
     const { requests, signal } = this.#options;
-    return { requests: this.pages ?? requests, since, limit, filter: undefined, signal };
+    return { requests: this.#pages ?? requests, since, limit, filter: undefined, signal };
   }
-}
-
-/** The events of a page that stand behind the own join. */
-function upTo(after: ReadonlySet<EventID>, page: readonly TimelineEvent[]): Sifted {
-  const events = page.filter(({ event_id }) => after.has(event_id));
-  return { events, isBefore: events.length < page.length };
 }
 
 /** Why something is left out. */

@@ -65,3 +65,30 @@ Deno.test("An own join that the filter hides comes in front of what a gap hides 
   assertEquals(room.filled.map(({ event_id }) => event_id), [entry.event_id, "$m0"]);
   assertEquals(room.gap, undefined);
 });
+
+Deno.test("An own join that the filter hides comes once, though the gap in front of it is not read", async () => {
+  const entry = member(OWN, "join");
+  const said = ["m0", "m1"].map((text) => ({ ...message(text), room_id: ROOM }));
+  for (const limit of [false, 0, 100] as const) {
+    const gaps = new RoomGaps({
+      requests: {
+        getMessages: (_room, _direction, from) => {
+          const chunk = [...said.toReversed(), { ...entry, room_id: ROOM }];
+          return Promise.resolve({ start: from, chunk } as never);
+        },
+      },
+      filter: { members: "some", timeline: { types: ["m.room.message"] } },
+      registry: { wantsHistory: false },
+      patience: 0,
+      signal: new AbortController().signal,
+      log: { debug() {}, info() {}, warn() {}, error() {} },
+    });
+    const more = limit === 100 ? {} : { prev_batch: "p" }; // without it, a gap is refused
+    const [room] = takeApart(joined(timeline([message("m1")], { limited: true, ...more })), OWN).rooms;
+    assert(room !== undefined);
+    const view = { own: OWN, before: { isJoined: false, shown: "", entries: [] } };
+    await gaps.fill({ room, view, since: "s" }, "next", limit);
+    assertEquals(room.filled.map(({ event_id }) => event_id), [entry.event_id]);
+    assertEquals(room.gap?.read, 1);
+  }
+});

@@ -1,7 +1,10 @@
 import { assert, assertEquals } from "@std/assert";
 import type { SyncRequests } from "../../../src/actors/syncer/syncer_options.ts";
-import { ROOM } from "../support/events.ts";
-import { joined, message, timeline } from "../support/events.ts";
+import { RoomContinuity } from "../../../src/actors/syncer/room_continuity.ts";
+import { takeApart } from "../../../src/actors/syncer/sync_parts.ts";
+import type { SyncToken } from "@greenroom/matrix/types";
+import { recordingLogger } from "../kernel/support.ts";
+import { joined, message, OWN, ROOM, timeline } from "../support/events.ts";
 import { heard, response, syncerStage } from "../support/syncer_stage.ts";
 
 Deno.test("No more than 50,000 events are read into the gaps of one response, however many are wanted", async () => {
@@ -28,6 +31,56 @@ Deno.test("No more than 50,000 events are read into the gaps of one response, ho
   while (texts.at(-1) !== "last") await here.settle();
   assertEquals([read, texts.length], [50_000, 50_002]);
   assertEquals(gaps, [[ROOM, "t1", "limit"]]);
+});
+
+/** Joins a response of sliding sync that shows rooms as they are: how many events are read of what came between. */
+async function readOf(
+  rooms: number,
+  each: number,
+): Promise<{ read: number; redactions: number; gaps: number; warnings: number }> {
+  let [read, redactions] = [0, 0];
+  const log = recordingLogger();
+  const view = { own: OWN, before: { isJoined: true, shown: " $known ", entries: [] } };
+  const continuity = new RoomContinuity({
+    requests: {
+      getMessages: (_room, _direction, from, { limit = 0, filterJson } = {}) => {
+        if (filterJson === undefined) read += limit;
+        else redactions += limit;
+        const chunk = Array.from({ length: limit }, (_, index) => message(`${_room} ${from} ${index}`));
+        return Promise.resolve({ start: from, end: `p${read} ${redactions}`, chunk: chunk as never });
+      },
+    },
+    filter: { members: "all", timeline: undefined, timelineLimit: 10 },
+    registry: { wantsHistory: false },
+    patience: 0,
+    signal: new AbortController().signal,
+    log,
+    own: OWN,
+    memory: { views: (parts: readonly unknown[]) => parts.map(() => view) } as never,
+    store: { listState: () => Promise.resolve([]) } as never,
+  });
+  const shown = Array.from({ length: rooms }, (_, index) => `!${index}:a`);
+  const room = timeline([message("last")], { limited: true, prev_batch: "p" });
+  const join = Object.fromEntries(shown.map((id) => [id, structuredClone(room)]));
+  const since = "s" as SyncToken;
+  const from = { since, anew: false, first: undefined, limit: each, dropTimeline: false };
+  const window = { since, isWhole: true, isGrowing: false, isFirst: false, isNew: true, hasMore: false };
+  let gaps = 0;
+  for (let time = 0; time < 2; time++) { // each response by itself
+    [read, redactions, log.lines.length] = [0, 0, 0];
+    const parts = takeApart(structuredClone({ next_batch: "n", rooms: { join } }), OWN);
+    await continuity.connect(parts, { ...from, window: { ...window, initial: shown.slice(rooms / 2) } });
+    gaps = parts.rooms.filter(({ gap }) => gap?.reason === "limit").length;
+  }
+  const missed = log.lines.filter(([, text]) => text.startsWith("May have missed redactions"));
+  return { read, redactions, gaps, warnings: missed.length };
+}
+
+Deno.test("About 50,000 events and redactions are read for one response, of however many rooms, and the rest is reported", async () => {
+  const { read, redactions, gaps, warnings } = await readOf(120, 1_000);
+  assert(read >= 50_000 && read < 54_000, `${read} events`);
+  assert(redactions >= 50_000 && redactions < 54_000, `${redactions} redactions`);
+  assertEquals([gaps, warnings], [120, 60]);
 });
 
 Deno.test("A server whose tokens move at once, though nothing comes, is asked once a second", async () => {
