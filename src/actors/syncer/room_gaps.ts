@@ -57,7 +57,7 @@ export interface RoomWithGap {
   readonly since: SyncToken | undefined;
 }
 
-/** About how many events are read for one response, and how many redactions: all are in memory until its end. */
+/** About how many events are read for one response, and how many redactions: all are held until its end. */
 const MAX_READ = 50_000;
 /** How many events are searched for the own join where the filter hides it, or for redactions. */
 const SEARCHED = 1_000;
@@ -104,13 +104,16 @@ export class RoomGaps {
       const entry = room.filled; // if the filter hides it
       room.filled = [];
       const end = await this.#read(gap, limit !== false && this.#bounded(limit), after);
-      this.#left.events -= room.filled.length;
-      room.filled = [...entry, ...room.filled];
+      const { length } = room.filled;
+      this.#left.events -= length;
+      const place = room.filled.findIndex(({ event_id }) => after?.has(event_id));
+      room.filled = room.filled.toSpliced(place < 0 ? length : place, 0, ...entry);
       if (end.reason !== "closed" && end.reason !== "end") {
         if (end.reason === "limit") await this.redact(gap);
         leaveOut(gap, { ...end, reason: end.reason }, this.#options.log);
       }
     }
+    if (after !== undefined) markFormer(room, view);
   }
 
   /**
@@ -273,6 +276,13 @@ export class RoomGaps {
     const { requests, signal } = this.#options;
     return { requests: this.#pages ?? requests, since, limit, filter: undefined, signal };
   }
+}
+
+/** Marks as history what stands in front of an own join that the filter hides: it counts as shown. */
+function markFormer({ filled, timeline }: RoomPart, view: StayView): void {
+  const events = [...filled, ...timeline];
+  const entry = events.findIndex((event) => isEntry(event, view));
+  for (const event of events.slice(0, entry)) event.source |= SyncStream.HISTORY;
 }
 
 /** Why something is left out. */

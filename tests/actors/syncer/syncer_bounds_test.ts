@@ -33,7 +33,7 @@ Deno.test("No more than 50,000 events are read into the gaps of one response, ho
   assertEquals(gaps, [[ROOM, "t1", "limit"]]);
 });
 
-/** Joins a response of sliding sync that shows rooms as they are: how many events are read of what came between. */
+/** How many events are read for a response of sliding sync that shows some rooms as they are. */
 async function readOf(
   rooms: number,
   each: number,

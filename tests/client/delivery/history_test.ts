@@ -191,27 +191,6 @@ Deno.test("A change of the own profile is no new join", async () => {
   assertEquals(texts, ["before", "after"]);
 });
 
-for (const versions of [["v1.16"], ["v1.15"]]) {
-  for (const types of [undefined, ["m.room.message"]]) {
-    const filter = types === undefined ? "all" : "a filter that hides the join";
-
-    Deno.test(`A join that is not in the limited timeline is found: ${versions}, ${filter}`, async () => {
-      await using here = clientStage({ versions });
-      const [alice, bot] = [here.client("alice"), here.client("bot")];
-      const options = types && { filterData: { room: { timeline: { types }, state: { types: [] } } } };
-      await bot.syncOnce(options);
-      const texts = heard(bot);
-      const room = await roomOf(alice, "!old");
-      await alice.inviteUser(room, "@bot:localhost");
-      await bot.joinRoom(room);
-      const said = Array.from({ length: 30 }, (_, index) => `${index}`);
-      for (const text of said) await alice.sendText(room, text);
-      await bot.syncOnce(options);
-      assertEquals(texts, said);
-    });
-  }
-}
-
 Deno.test("A crash between the commit and the handlers of a join does not make history of news, or news of history", async () => {
   await using here = clientStage();
   using gates = new Gates();
