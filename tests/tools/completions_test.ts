@@ -1,8 +1,8 @@
 import { assertEquals } from "@std/assert";
-import { everyExport } from "../../tools/docs/exported.ts";
+import { exportedSymbols } from "../../tools/docs/exported.ts";
 
 Deno.test("No editor offers what the library alone calls", async () => {
-  const offered = (await everyExport()).flatMap(({ name, members }) =>
+  const offered = (await exportedSymbols()).flatMap(({ name, members }) =>
     members
       // A setter shows as its getter does.
       .filter(({ name, kind, computed, accessibility, jsDoc }) =>

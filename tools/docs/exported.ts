@@ -5,7 +5,7 @@
  */
 
 import denoJson from "../../deno.json" with { type: "json" };
-import { run } from "../process.ts";
+import { ROOT, run } from "../process.ts";
 
 /** A comment. */
 interface JsDoc {
@@ -69,24 +69,16 @@ export function exportedSymbols(): Promise<readonly Exported[]> {
 }
 
 async function read(): Promise<Exported[]> {
+  const { stdout } = await run("deno", ["doc", "--json", ...Object.values(denoJson.exports)]);
+  const { nodes }: Documentation = JSON.parse(stdout);
   const all = new Map<string, Exported>();
-  for (const symbol of await everyExport()) {
-    const key = `${symbol.kind} ${symbol.name}`;
-    if (!all.has(key)) all.set(key, symbol);
-  }
-  return [...all.values()];
-}
-
-/** All that each entry exports: what several export, as often. */
-export async function everyExport(): Promise<Exported[]> {
-  const all: Exported[] = [];
   for (const [path, file] of Object.entries(denoJson.exports)) {
-    const { stdout } = await run("deno", ["doc", "--json", file]);
-    const { nodes }: Documentation = JSON.parse(stdout);
-    const symbols = Object.values(nodes).flatMap(({ symbols }) => symbols);
+    const { symbols = [] } = nodes[new URL(file, `file://${ROOT}`).href] ?? {};
     for (const { name, declarations } of symbols) {
       for (const { kind, jsDoc, def } of declarations) {
-        all.push({
+        const key = `${kind} ${name}`;
+        if (all.has(key) || kind === "reference") continue; // to what an entry before exports, too
+        all.set(key, {
           ...{ name, kind, entry: `${denoJson.name}${path.slice(1)}`, doc: jsDoc?.doc ?? "", jsDoc },
           base: typeof def?.extends === "string" ? def.extends : undefined,
           members: [...def?.properties ?? [], ...def?.methods ?? []],
@@ -94,5 +86,5 @@ export async function everyExport(): Promise<Exported[]> {
       }
     }
   }
-  return all;
+  return [...all.values()];
 }
