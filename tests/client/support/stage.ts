@@ -56,7 +56,7 @@ export function clientStage(options: HomeserverOptions = {}): ClientStage {
       for (let round = 0; round < 10; round++) await clock.tick(0);
     },
     async until(condition) {
-      const end = systemClock.now() + 5_000;
+      const end = systemClock.now() + 60_000;
       for (let round = 0; round < 1_000 || systemClock.now() < end; round++) {
         if (condition()) return;
         await clock.tick(0);
