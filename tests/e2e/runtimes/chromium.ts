@@ -5,13 +5,19 @@
  */
 
 import * as esbuild from "esbuild";
+import { PATIENCE_MS } from "../support/deadline.ts";
 
 /** How a page is opened, and how it ends. */
 const RUNNER = (folder: string) => `
 import { createInterface } from "node:readline";
 import { chromium } from "${folder}/tools/node_modules/playwright-core/index.mjs";
-const browser = await chromium.launch({ executablePath: process.env.GREENROOM_CHROMIUM, args: ["--no-sandbox"] });
+const browser = await chromium.launch({
+  executablePath: process.env.GREENROOM_CHROMIUM,
+  args: ["--no-sandbox"],
+  timeout: ${PATIENCE_MS},
+});
 const context = await browser.newContext();
+context.setDefaultTimeout(${PATIENCE_MS});
 const open = async (url) => {
   const page = await context.newPage();
   page.on("pageerror", (error) => console.error(error.stack));
@@ -20,7 +26,7 @@ const open = async (url) => {
   return page;
 };
 const result = async (page) => {
-  await page.waitForFunction("globalThis.main !== undefined", undefined, { polling: 50, timeout: 120000 });
+  await page.waitForFunction("globalThis.main !== undefined", undefined, { polling: 50 });
   return await page.evaluate(() => globalThis.main());
 };
 let page;
