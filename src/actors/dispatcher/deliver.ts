@@ -248,7 +248,10 @@ export class Deliverer {
     const context = new PlainContext(scope, this.#options.sessions);
     try {
       const result = call.run(handler, context);
-      if (!isPromiseLike(result) && !context.hasUpdates && !call.isBusy) return undefined;
+      if (!isPromiseLike(result) && !context.hasUpdates && !call.isBusy) {
+        void context.settle();
+        return undefined;
+      }
       return this.#settling(ended(result, call), call, context);
     } catch (error) {
       return call.isBusy
@@ -285,7 +288,8 @@ export class Deliverer {
   ): Promise<Ending> {
     try {
       await result;
-      if (context?.hasUpdates) await context.settle();
+      const settled = context?.settle();
+      if (context?.hasUpdates) await settled;
     } catch (error) {
       if (!this.#options.isOver()) return await this.#report(error, call.event, call) ?? "settled";
       this.#log.warn(

@@ -45,7 +45,8 @@ export interface HandlerContext<State = undefined> extends HandlerContextHints {
    * What handlers remember from one event to the next; it may be changed, or replaced. Undefined if
    * the handler was added without the option `session`.
    *
-   * @throws {ValueError} If the event has no such session, since it belongs to no room, for one.
+   * @throws {ValueError} If the event has no such session, since it belongs to no room, for one; or the
+   *   handler has settled: nothing would keep what becomes of it.
    */
   session: State;
   /**

@@ -86,6 +86,7 @@ export class HandlerSessions {
       const context = await SessionContext.of(definition, deliveryId, kept.bytes);
       await call(context);
       const committed = this.#take(kept, context.outcome(), deliveryId);
+      context.end();
       over.resolve(); // the next one works on what will be committed before its own
       await committed;
     } finally {

@@ -26,6 +26,7 @@ export class SessionContext<State extends object> extends DescribedContext imple
   readonly #before: Uint8Array;
   readonly #isKept: boolean;
   #state: State | undefined;
+  #isOver = false;
 
   private constructor(name: string, deliveryId: string | undefined, state: State, isKept: boolean) {
     super();
@@ -55,6 +56,7 @@ export class SessionContext<State extends object> extends DescribedContext imple
   }
 
   get session(): State {
+    this.#checkGoesOn();
     if (this.#state !== undefined) return this.#state;
     throw new ValueError(
       `Cannot use the session "${this.#name}": it has ended; set ctx.session to start a new one`,
@@ -62,11 +64,26 @@ export class SessionContext<State extends object> extends DescribedContext imple
   }
 
   set session(state: State) {
+    this.#checkGoesOn();
     this.#state = state;
   }
 
   endSession(): void {
+    this.#checkGoesOn();
     this.#state = undefined;
+  }
+
+  /** Refuses what is changed from now on. */
+  end(): void {
+    this.#isOver = true;
+  }
+
+  /** @throws {ValueError} If nobody would commit a change any more. */
+  #checkGoesOn(): void {
+    if (!this.#isOver) return;
+    throw new ValueError(
+      `Cannot use the session "${this.#name}": the handler has settled; await what it does, or use client.sessions.update()`,
+    );
   }
 
   updateSession(definition: Pick<SessionDefinition<never>, "name">): never {

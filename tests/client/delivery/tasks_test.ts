@@ -123,6 +123,32 @@ Deno.test("updateSession() is refused in a handler that has a session, and in on
   assertEquals(await bot.sessions.read(points, "@other:localhost"), { points: 1 });
 });
 
+Deno.test("What a handler changes of a session when it has settled is refused, since nothing would keep it", async () => {
+  await using here = clientStage();
+  const bot = here.client("bot");
+  const late: (() => unknown)[] = [];
+  const use = (change: () => void) => void late.push(change);
+  for (const isAsync of [false, true]) { // which changes nothing in time
+    bot.on("m.room.message", (_, ctx) => {
+      use(() => ctx.updateSession(visits, ["!a:b", "@a:b"], () => {}));
+      return isAsync ? Promise.resolve() : undefined;
+    });
+  }
+  bot.on("m.room.message", (_, ctx) => {
+    ctx.session.points++;
+    use(() => ctx.session.points++);
+    use(() => ctx.session = { points: 9 });
+    use(() => ctx.endSession());
+  }, { session: points });
+  const room = await bot.createRoom();
+  bot.start();
+  await bot.sendText(room, "hello");
+  await here.until(() => late.length === 5);
+  await here.settle();
+  for (const change of late) assertThrows(change, ValueError, "the handler has settled");
+  assertEquals(await bot.sessions.read(points, bot.mxid), { points: 1 });
+});
+
 Deno.test("A handler that throws changes no session, also not by updateSession()", async () => {
   await using here = clientStage();
   const bot = here.client("bot");
