@@ -211,8 +211,10 @@ export class Bot<C extends Context = Context> extends Composer<C> {
    */
   async close(): Promise<void> {
     const closing = (this.#made.host ?? this.client).close();
-    this.#ending.abort(new ClientEndedError("The bot was closed"));
+    const reason = new ClientEndedError("The bot was closed");
+    this.#ending.abort(reason);
     await closing;
+    for (const work of [this.#kit.patience, this.#kit.outside]) work.end(reason);
     await this.#made.ownStore?.close();
   }
 

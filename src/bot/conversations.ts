@@ -234,6 +234,7 @@ export class Conversations {
     const { deliveryId } = how.context;
     await this.#afterTaken(id, at, deliveryId);
     return await this.#locks.within(id, async () => {
+      how.time.check();
       const client = this.#client;
       const { record } = await client.sessions.read(CONVERSATIONS, id) ?? {};
       if (record?.wait.at !== at) return undefined; // another answer was faster

@@ -14,7 +14,7 @@ import {
   NotFoundError,
 } from "../../mod.ts";
 import { PaginationDirection, type RoomID, type RoomMessageContent, type UserID } from "../../types.ts";
-import { isCutOff } from "./run/mod.ts";
+import { isCutOff, type Run, type RunTime } from "./run/mod.ts";
 import { memberOf } from "./text/mod.ts";
 import {
   isPassing,
@@ -167,6 +167,7 @@ export class Later implements LaterAPI {
    *
    * @param id Names it, the same when the handler runs again.
    * @param key Names it for the homeserver, if its content may differ then.
+   * @param time Of the function: none is sent when it is over.
    * @returns The ID of the delay; `null` if the homeserver can't:
    *   a message to an encrypted room is encrypted when it leaves.
    */
@@ -174,11 +175,13 @@ export class Later implements LaterAPI {
     id: string,
     { room, content, delay }: Pick<LaterMessage, "room" | "content" | "delay">,
     key: string | undefined,
+    time: RunTime,
   ): Promise<string | null> {
     const client = this.#client;
     if (!await client.supports(DELAYED_EVENTS) || await client.isRoomEncrypted(room)) return null;
     const options = { delay: Math.max(1, Math.round(delay)), key };
     const marked = { ...content, [MARK]: id };
+    time.check();
     try {
       return await client.createDelayedEvent(room, "m.room.message", marked, options);
     } catch (error) {
@@ -196,36 +199,44 @@ export class Later implements LaterAPI {
    * @throws {ValueError} If who asks has as many reminders as may be.
    */
   async add(
-    context: HandlerContext,
+    { context, time }: Pick<Run, "context" | "time">,
     id: string,
     message: Omit<LaterMessage, "delayId">,
     atServer: () => Promise<string | null>,
   ): Promise<() => Promise<void>> {
     const counted = keyOf(message.due, id);
     await this.#reminders.take(context, message, counted);
-    let delayId: string | null;
+    let delayId: string | null = null;
     try {
       delayId = await atServer();
+      if (time.isOver) time.check(); // nobody undoes any more what it has begun
     } catch (error) {
-      this.#reminders.release(context, message, counted);
+      try {
+        this.#reminders.release(context, message, counted);
+      } catch { /* the handler has settled, and counts nothing */ }
+      await this.#cancel(id, delayId);
       throw error;
     }
     const kept = { ...message, delayId, counted, isCancelled: false };
     context.updateSession(LATER, id, () => ({ message: kept }));
     this.#timers.add(context, timeOf(kept), { kind: "later", id }, id);
     if (delayId !== null) this.#checkSoon(id, context); // the room may have been encrypted since then
-    return () => this.#undo(context, id, kept);
+    return async () => {
+      if (!await this.#cancel(id, delayId)) return;
+      context.updateSession(LATER, id, () => null);
+      this.#reminders.release(context, kept, counted);
+    };
   }
 
-  async #undo(context: HandlerContext, id: string, message: KeptMessage): Promise<void> {
-    const { delayId, counted } = message;
+  /** Takes a message back whose function has failed; returns whether the homeserver does not send it. */
+  async #cancel(id: string, delayId: string | null): Promise<boolean> {
     try {
       if (delayId !== null) await found(this.#client.cancelDelayedEvent(delayId));
-      context.updateSession(LATER, id, () => null);
-      this.#reminders.release(context, message, counted);
+      return true;
     } catch (error) {
       if (isCutOff(error)) throw error;
       this.#client.log.warn("A text for later may be sent though its command has failed", { id, error });
+      return false;
     }
   }
 

@@ -43,7 +43,11 @@ export abstract class BotRoom extends RoomMedia {
   async kick(userId: string, reason?: string): Promise<void> {
     checkReason(reason, "kick");
     return await this.within((run) =>
-      run.act("kick", async () => await this.kit.client.kickUser(this.roomId, toUserId(userId), { reason }))
+      run.act(
+        "kick",
+        async () =>
+          await this.kit.client.kickUser(this.roomId, toUserId(userId), { reason, signal: run.signal }),
+      )
     );
   }
 
@@ -75,7 +79,11 @@ export abstract class BotRoom extends RoomMedia {
   async ban(userId: string, reason?: string): Promise<void> {
     checkReason(reason, "ban");
     return await this.within((run) =>
-      run.act("ban", async () => await this.kit.client.banUser(this.roomId, toUserId(userId), { reason }))
+      run.act(
+        "ban",
+        async () =>
+          await this.kit.client.banUser(this.roomId, toUserId(userId), { reason, signal: run.signal }),
+      )
     );
   }
 
@@ -102,7 +110,11 @@ export abstract class BotRoom extends RoomMedia {
   async unban(userId: string, reason?: string): Promise<void> {
     checkReason(reason, "unban");
     return await this.within((run) =>
-      run.act("unban", async () => await this.kit.client.unbanUser(this.roomId, toUserId(userId), { reason }))
+      run.act(
+        "unban",
+        async () =>
+          await this.kit.client.unbanUser(this.roomId, toUserId(userId), { reason, signal: run.signal }),
+      )
     );
   }
 
@@ -128,7 +140,8 @@ export abstract class BotRoom extends RoomMedia {
     return await this.within((run) =>
       run.act(
         "invite",
-        async () => await this.kit.client.inviteUser(this.roomId, toUserId(userId), { reason }),
+        async () =>
+          await this.kit.client.inviteUser(this.roomId, toUserId(userId), { reason, signal: run.signal }),
       )
     );
   }
@@ -154,7 +167,9 @@ export abstract class BotRoom extends RoomMedia {
     const id = await this.within((run) =>
       run.act("topic", async () => {
         await this.kit.once.keepScene(run, this.scene);
-        return await this.kit.client.sendStateEvent(this.roomId, "m.room.topic", { topic });
+        return await this.kit.client.sendStateEvent(this.roomId, "m.room.topic", { topic }, {
+          signal: run.signal,
+        });
       })
     );
     if (this.scene !== undefined) this.scene.topic = topic || undefined;
@@ -182,7 +197,9 @@ export abstract class BotRoom extends RoomMedia {
     const id = await this.within((run) =>
       run.act("name", async () => {
         await this.kit.once.keepScene(run, this.scene);
-        return await this.kit.client.sendStateEvent(this.roomId, "m.room.name", { name });
+        return await this.kit.client.sendStateEvent(this.roomId, "m.room.name", { name }, {
+          signal: run.signal,
+        });
       })
     );
     if (this.scene !== undefined) this.scene.name = name || undefined;

@@ -314,9 +314,10 @@ export class EventContext<E extends MatrixEvent = MatrixEvent, Arguments = unkno
    */
   async join(): Promise<void> {
     await this.run.act("join", async () => {
-      if (!this.is("invite")) return void await this.client.joinRoom(this.roomId);
+      const { signal } = this.run;
+      if (!this.is("invite")) return void await this.client.joinRoom(this.roomId, { signal });
       const { invitations } = this.kit;
-      await invitations.acceptNow(this.roomId, this.sender, this.signal);
+      await invitations.acceptNow(this.roomId, this.sender, signal);
       const inviter = { by: this.sender, at: this.client.api.clock.now() };
       await invitations.inviters.note(this.roomId, inviter);
     });

@@ -142,11 +142,16 @@ export abstract class HandlerRoom extends BotRoom {
         await clock.delay(RENEWAL, { signal: ended.signal });
       }
     };
+    const end = () => ended.abort();
+    const { requests } = this.run.time;
+    requests.addEventListener("abort", end, { once: true });
+    if (requests.aborted) end();
     const shown = show().catch(() => {}); // it is only shown
     try {
       return await (typeof work === "function" ? work() : work);
     } finally {
-      ended.abort();
+      requests.removeEventListener("abort", end);
+      end();
       await shown;
       await this.client.setTyping(this.roomId).catch(() => {});
     }
@@ -395,13 +400,13 @@ export abstract class HandlerRoom extends BotRoom {
       const relatesTo = relationTo(placeIn({ thread, replyTo }, "say something later", room));
       const content = contentOf(part, { msgtype, mentions: notifiedBy(part, 0, mentions), relatesTo });
       const { once, later, timers } = this.kit;
-      const { context } = this.run;
+      const { context, time } = this.run;
       // The homeserver counts from the first time it was asked, also if a crash has this run again.
       const due = await once.value(this.run, `${at} due`, () => Promise.resolve(asked));
       const message = { room, content, by: this.about?.sender as UserID | undefined, due, delay };
       const id = context.deliveryId === undefined ? crypto.randomUUID() : `${context.deliveryId} ${at}`;
-      const atServer = () => once.value(this.run, at, () => later.atServer(id, message, sendKey));
-      this.run.atFailure.push(await later.add(context, id, message, atServer));
+      const atServer = () => once.value(this.run, at, () => later.atServer(id, message, sendKey, time));
+      this.run.atFailure.push(await later.add(this.run, id, message, atServer));
       this.run.atEnd.push(() => timers.wake());
       return id;
     });

@@ -123,7 +123,11 @@ export class RoomContext extends HandlerRoom {
    */
   async leave(reason?: string): Promise<void> {
     checkReason(reason, "leave");
-    await this.run.act("leave", async () => void await this.client.leaveRoom(this.roomId, { reason }));
+    const { run } = this;
+    await run.act(
+      "leave",
+      async () => void await this.client.leaveRoom(this.roomId, { reason, signal: run.signal }),
+    );
   }
 
   /**
@@ -259,7 +263,10 @@ export class ContextRoom extends RoomContext {
       run.act("level", async () => {
         const levels = await this.client.getStateEvent(this.roomId, "m.room.power_levels");
         const users = { ...levels.users, [user]: level };
-        return await this.client.sendStateEvent(this.roomId, "m.room.power_levels", { ...levels, users });
+        const { signal } = run;
+        return await this.client.sendStateEvent(this.roomId, "m.room.power_levels", { ...levels, users }, {
+          signal,
+        });
       })
     );
   }
@@ -285,7 +292,11 @@ export class ContextRoom extends RoomContext {
   async enableEncryption(): Promise<EventID> {
     const algorithm = EncryptionAlgorithm.MEGOLM_V1;
     const id = await this.within((run) =>
-      run.act("encrypt", () => this.client.sendStateEvent(this.roomId, "m.room.encryption", { algorithm }))
+      run.act(
+        "encrypt",
+        () =>
+          this.client.sendStateEvent(this.roomId, "m.room.encryption", { algorithm }, { signal: run.signal }),
+      )
     );
     if (this.scene !== undefined) this.scene.isEncrypted = true;
     return id;

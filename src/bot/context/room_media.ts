@@ -66,7 +66,11 @@ export abstract class RoomMedia extends RoomMessages {
       checkNamed(options, IMAGE, "sendImage");
       return run.act(
         "image",
-        async () => sendPicture(this.kit.client, this.roomId, data, await captioned(options, this)),
+        async () =>
+          sendPicture(this.kit.client, this.roomId, data, {
+            ...await captioned(options, this),
+            signal: run.signal,
+          }),
       );
     });
   }
@@ -167,6 +171,7 @@ export abstract class RoomMedia extends RoomMessages {
         fileName: filename,
         fileType,
         info,
+        signal: run.signal,
         ...more,
       });
     });
@@ -198,7 +203,10 @@ export abstract class RoomMedia extends RoomMessages {
       const { mentions, replyTo, thread = this.thread, ...more } = options;
       const place = placeIn({ replyTo, thread }, "send a sticker", this.roomId);
       const placed = { ...more, ...place, mentions: mentions && mentionsOf(notified(mentions)) };
-      return run.act("sticker", () => this.kit.client.sendSticker(this.roomId, url, info, placed));
+      return run.act(
+        "sticker",
+        () => this.kit.client.sendSticker(this.roomId, url, info, { ...placed, signal: run.signal }),
+      );
     });
   }
 
@@ -247,7 +255,7 @@ export abstract class RoomMedia extends RoomMessages {
       if (typeof first === "string") checkOptions(options, POLL, "sendPoll");
       const given = typeof first === "string" ? { ...options, question: first, answers } : first;
       const poll = { ...given, relatesTo: relationTo({ thread: this.thread }) };
-      return run.act("poll", () => sendPoll(this.kit.client, this.roomId, poll));
+      return run.act("poll", () => sendPoll(this.kit.client, this.roomId, poll, run.signal));
     });
   }
 
@@ -273,7 +281,9 @@ export abstract class RoomMedia extends RoomMessages {
    */
   async endPoll(poll: MessageRef): Promise<PollTally> {
     const id = eventIdOf(poll, "end a poll", this.roomId);
-    return await this.within((run) => run.act("end poll", () => endPoll(this.kit.client, this.roomId, id)));
+    return await this.within((run) =>
+      run.act("end poll", () => endPoll(this.kit.client, this.roomId, id, run.signal))
+    );
   }
 }
 

@@ -111,22 +111,23 @@ export abstract class RoomMessages {
         "send",
         () =>
           plain === undefined
-            ? this.#sendParts(text, options, placing)
-            : this.#sendPart(plain, 0, options, placing),
+            ? this.#sendParts(run, text, options, placing)
+            : this.#sendPart(run, plain, 0, options, placing),
       );
     });
   }
 
-  async #sendParts(text: string, options: WriteOptions, placing: Placing): Promise<EventID> {
+  async #sendParts(run: Run, text: string, options: WriteOptions, placing: Placing): Promise<EventID> {
     let first: EventID | undefined;
     for (const [index, part] of (await write(text, options.format)).entries()) {
-      const id = await this.#sendPart(part, index, options, placing);
+      const id = await this.#sendPart(run, part, index, options, placing);
       first ??= id;
     }
     return first as EventID; // there is one at least
   }
 
   #sendPart(
+    { signal }: Run,
     part: Written,
     index: number,
     { msgtype = this.kit.msgtype, mentions: asked, sendKey: key }: WriteOptions,
@@ -135,8 +136,7 @@ export abstract class RoomMessages {
     const relatesTo = relationTo(index === 0 ? placing : { thread: placing.thread });
     const mentions = notifiedBy(part, index, asked, placing.notifies);
     const content = contentOf(part, { msgtype, mentions, relatesTo });
-    const options = key === undefined ? undefined : { key: key && `${key} ${index}` };
-    return this.kit.client.sendMessage(this.roomId, content, options);
+    return this.kit.client.sendMessage(this.roomId, content, { key: key && `${key} ${index}`, signal });
   }
 
   /**
@@ -164,11 +164,11 @@ export abstract class RoomMessages {
     return await this.within((run) => {
       checkNamed(options, WRITE, "edit");
       const eventId = eventIdOf(message, "edit a message", this.roomId);
-      return run.act("edit", () => this.#edit(eventId, text, options));
+      return run.act("edit", () => this.#edit(run, eventId, text, options));
     });
   }
 
-  async #edit(eventId: EventID, text: string, options: WriteOptions): Promise<EventID> {
+  async #edit({ signal }: Run, eventId: EventID, text: string, options: WriteOptions): Promise<EventID> {
     const { format, msgtype = this.kit.msgtype, sendKey: key } = options;
     const part = await writeOne(text, format, {
       action: "edit a message",
@@ -177,7 +177,7 @@ export abstract class RoomMessages {
     const relatesTo = { rel_type: "m.replace", event_id: eventId } as const;
     const mentions = notifiedBy(part, 0, options.mentions);
     const content = contentOf(part, { msgtype, mentions, relatesTo });
-    return await this.kit.client.sendMessage(this.roomId, content, { key });
+    return await this.kit.client.sendMessage(this.roomId, content, { key, signal });
   }
 
   /**
@@ -202,7 +202,7 @@ export abstract class RoomMessages {
   async reactTo(message: MessageRef, key: string): Promise<EventID> {
     const eventId = eventIdOf(message, "react", this.roomId);
     return await this.within((run) =>
-      run.act("react", () => this.kit.client.react(this.roomId, eventId, key))
+      run.act("react", () => this.kit.client.react(this.roomId, eventId, key, { signal: run.signal }))
     );
   }
 
@@ -229,7 +229,7 @@ export abstract class RoomMessages {
     checkReason(reason, "redact");
     const eventId = eventIdOf(message, "redact", this.roomId);
     return await this.within((run) =>
-      run.act("redact", () => this.kit.client.redact(this.roomId, eventId, { reason }))
+      run.act("redact", () => this.kit.client.redact(this.roomId, eventId, { reason, signal: run.signal }))
     );
   }
 
@@ -289,7 +289,7 @@ export abstract class RoomMessages {
         const before = Array.isArray(content?.pinned) ? content.pinned : [];
         if (before.includes(eventId) === (action === "pin")) return;
         const pinned = action === "pin" ? [...before, eventId] : before.filter((each) => each !== eventId);
-        await client.sendStateEvent(this.roomId, "m.room.pinned_events", { pinned });
+        await client.sendStateEvent(this.roomId, "m.room.pinned_events", { pinned }, { signal: run.signal });
       })
     );
   }
@@ -354,7 +354,7 @@ export abstract class RoomMessages {
       const { client } = this.kit;
       const { msgtype = this.kit.msgtype } = options;
       const send: StreamParts["send"] = (content, options) =>
-        run.begun.inTurn(() => client.sendMessage(this.roomId, content, options));
+        run.inTurn(() => client.sendMessage(this.roomId, content, { ...options, signal: run.signal }));
       const { api: { clock } } = client;
       const parts = { ...options, msgtype, clock, send, signal: run.time.signal, placing };
       return run.step("stream", (at) => streamText(text, { ...parts, name: `stream ${at}` }));

@@ -379,7 +379,8 @@ export async function sendPicture(
   data: BotMedia,
   { filename, mimeType, thumbnail: isWanted, ...options }:
     & Omit<ImageOptions, keyof CaptionOptions>
-    & Captioned,
+    & Captioned
+    & { readonly signal: AbortSignal },
 ): Promise<EventID> {
   const bytes = data instanceof Uint8Array
     ? data

@@ -35,9 +35,11 @@ export async function sendPoll(
   client: Client,
   room: RoomID,
   { relatesTo, ...poll }: PollOptions & { readonly relatesTo?: RelatesTo },
+  signal: AbortSignal,
 ): Promise<EventID> {
   const related = relatesTo === undefined ? {} : { "m.relates_to": relatesTo };
-  return await client.sendMessageEvent(room, POLL_EVENTS.START, { ...pollStart(poll), ...related });
+  const content = { ...pollStart(poll), ...related };
+  return await client.sendMessageEvent(room, POLL_EVENTS.START, content, { signal });
 }
 
 /**
@@ -95,10 +97,15 @@ export async function eventInClear(
 }
 
 /** Ends a poll with what it came to. */
-export async function endPoll(client: Client, room: RoomID, poll: EventID): Promise<PollTally> {
+export async function endPoll(
+  client: Client,
+  room: RoomID,
+  poll: EventID,
+  signal: AbortSignal,
+): Promise<PollTally> {
   const tally = await countPoll(client, room, poll);
   if (tally.endedAt === undefined) {
-    await client.sendMessageEvent(room, POLL_EVENTS.END, { ...pollEnd(poll, tally) });
+    await client.sendMessageEvent(room, POLL_EVENTS.END, { ...pollEnd(poll, tally) }, { signal });
   }
   return tally;
 }

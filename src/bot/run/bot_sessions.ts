@@ -94,7 +94,10 @@ export class BotSessions {
           `Cannot change "${name}" from outside: this handler has taken it; change what c.getSession() has returned, or use c.endSession()`,
         );
       }
-      return await this.#locks.within(name, work, run);
+      return await this.#locks.within(name, () => {
+        run?.time.check();
+        return work();
+      }, run);
     };
     return {
       read: () => sessions.read(definition, key),
@@ -153,7 +156,9 @@ export class BotSessions {
     const { isReplaying } = run;
     const state = await run.step(`session ${name}`, async () => {
       const release = await this.#locks.take(name, run);
-      run.atEnd.push(release);
+      if (run.time.isOver) release(); // nothing else does, when the run has ended
+      else run.atEnd.push(release);
+      run.time.check();
       const kept = await this.#client.sessions.read(definition, key);
       return structuredClone(kept ?? definition.initial());
     });

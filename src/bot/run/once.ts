@@ -46,7 +46,9 @@ export class Once {
     if (known === undefined) this.#known.set(run, known = this.#begin(run, deliveryId));
     const values = await known;
     if (at in values) return structuredClone(values[at]) as Result;
+    run.time.check();
     const value = await work();
+    if (run.time.isOver) return value; // nobody would remove it
     await this.#client.sessions.update(
       ONCE,
       deliveryId,

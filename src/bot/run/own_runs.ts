@@ -19,6 +19,8 @@ export class OwnRuns {
   readonly #client: Client;
   readonly #signal: AbortSignal;
   readonly #turns = new Turns<RoomID>();
+  /** Of those under way. */
+  readonly #times = new Set<RunTime>();
 
   /**
    * @param client Does what is done.
@@ -39,15 +41,23 @@ export class OwnRuns {
     return await this.#turns.take(() => this.#do(work), { of: room });
   }
 
+  /** Gives up all that is under way. */
+  end(reason: Error): void {
+    for (const time of this.#times) time.end(reason);
+  }
+
   async #do<Result>(work: (run: Run) => Promise<Result>): Promise<Result> {
     await this.started();
     return await this.#client.runTask(`in ${crypto.randomUUID()}`, async (context) => {
-      const run = new Run({ context, time: new RunTime(this.#signal) });
+      const time = new RunTime(this.#signal);
+      const run = new Run({ context, time });
+      this.#times.add(time);
       try {
         const result = await work(run);
         await run.begun.settled();
         return result;
       } finally {
+        this.#times.delete(time);
         for (const call of run.atEnd) call();
       }
     });

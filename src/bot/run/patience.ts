@@ -75,6 +75,15 @@ export class Patience {
     return promise;
   }
 
+  /** Gives up all that is under way. */
+  end(reason: Error): void {
+    for (const work of this.#underWay) {
+      this.#over(work);
+      work.time.end(reason);
+      work.reject(reason);
+    }
+  }
+
   #over(work: UnderWay): void {
     if (!this.#underWay.delete(work)) return; // it was given up
     this.#quick.delete(work);
@@ -142,13 +151,18 @@ export class RunTime {
     else call(this.#reason);
   }
 
-  /** Ends with the time. */
+  /** Ends with the time, or when the bot is about to be closed. */
   get signal(): AbortSignal {
+    return AbortSignal.any([this.#bot, this.requests]);
+  }
+
+  /** The same for the bot's own requests: those under way have the time that a bot has to close. */
+  get requests(): AbortSignal {
     if (this.#late === undefined) {
       this.#late = new AbortController();
       if (this.#reason !== undefined) this.#late.abort(this.#reason);
     }
-    return AbortSignal.any([this.#bot, this.#late.signal]);
+    return this.#late.signal;
   }
 
   /** Whether the run has taken too long. */

@@ -43,6 +43,8 @@ const MAX_STEPS = 1_000;
 interface Inside {
   /** The run; undefined if it has ended. */
   run: Run | undefined;
+  /** Why it was given up; undefined: it was not. */
+  givenUp: Error | undefined;
   /** Hears of what its functions did not await. */
   watch: RunWatch | undefined;
 }
@@ -62,9 +64,15 @@ const LATE = "A function of the bot went on when it had ended, so that a crash l
 const LEFT_BEHIND =
   "A function of the bot goes on while it waits for an answer: that is done when it comes; await one after the other";
 
-/** The run in whose functions this is called; undefined: in none, or it has ended. */
+/**
+ * The run in whose functions this is called; undefined: in none, or it has ended.
+ *
+ * @throws Why it was given up.
+ */
 export function currentRun(): Run | undefined {
-  return places.getStore()?.inside.run;
+  const { run, givenUp } = places.getStore()?.inside ?? {};
+  if (givenUp !== undefined) throw givenUp;
+  return run;
 }
 
 /** Hands on what fails in a run and is not awaited; says whether somebody has seen to it. */
@@ -104,7 +112,7 @@ export class Run {
   #answer: Answer | undefined;
   /** Whether a step may have parts, so that one has to look for it. */
   #hasParts = false;
-  readonly #inside: Inside = { run: this, watch: undefined };
+  readonly #inside: Inside = { run: this, givenUp: undefined, watch: undefined };
   #leave: (end: RunEnd) => void = () => {};
   #at = 0;
   #isCalled = false;
@@ -162,7 +170,20 @@ export class Run {
    * are parts of another step.
    */
   act<Result>(kind: string, work: (at: string) => Promise<Result>): Promise<Result> {
-    return this.#step(kind, (at) => this.begun.inTurn(() => work(at)), { hasParts: false });
+    return this.#step(kind, (at) => this.inTurn(() => work(at)), { hasParts: false });
+  }
+
+  /** Does what sends, after what was called before, unless the run has been given up by then. */
+  inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+    return this.begun.inTurn(() => {
+      this.time.check();
+      return work();
+    });
+  }
+
+  /** Ends requests that the run makes, when it is given up. */
+  get signal(): AbortSignal {
+    return this.time.requests;
   }
 
   async #step<Result>(
@@ -307,7 +328,10 @@ export class Run {
     };
     const failed = (error: unknown): unknown =>
       this.begun.isIdle ? fail(error) : this.begun.settled().then(() => fail(error));
-    this.time.whenOver(fail);
+    this.time.whenOver((reason) => {
+      this.#inside.givenUp = reason;
+      fail(reason);
+    });
     places.run({ inside: this.#inside, at: undefined, parts: 0 }, functions).then(done, failed);
     return promise;
   }
