@@ -41,14 +41,7 @@ export abstract class BotRoom extends RoomMedia {
    * ```
    */
   async kick(userId: string, reason?: string): Promise<void> {
-    checkReason(reason, "kick");
-    return await this.within((run) =>
-      run.act(
-        "kick",
-        async () =>
-          await this.kit.client.kickUser(this.roomId, toUserId(userId), { reason, signal: run.signal }),
-      )
-    );
+    await this.#change("kick", "kickUser", userId, reason);
   }
 
   /**
@@ -77,14 +70,7 @@ export abstract class BotRoom extends RoomMedia {
    * ```
    */
   async ban(userId: string, reason?: string): Promise<void> {
-    checkReason(reason, "ban");
-    return await this.within((run) =>
-      run.act(
-        "ban",
-        async () =>
-          await this.kit.client.banUser(this.roomId, toUserId(userId), { reason, signal: run.signal }),
-      )
-    );
+    await this.#change("ban", "banUser", userId, reason);
   }
 
   /**
@@ -108,14 +94,7 @@ export abstract class BotRoom extends RoomMedia {
    * ```
    */
   async unban(userId: string, reason?: string): Promise<void> {
-    checkReason(reason, "unban");
-    return await this.within((run) =>
-      run.act(
-        "unban",
-        async () =>
-          await this.kit.client.unbanUser(this.roomId, toUserId(userId), { reason, signal: run.signal }),
-      )
-    );
+    await this.#change("unban", "unbanUser", userId, reason);
   }
 
   /**
@@ -136,14 +115,7 @@ export abstract class BotRoom extends RoomMedia {
    * ```
    */
   async invite(userId: string, reason?: string): Promise<void> {
-    checkReason(reason, "invite");
-    return await this.within((run) =>
-      run.act(
-        "invite",
-        async () =>
-          await this.kit.client.inviteUser(this.roomId, toUserId(userId), { reason, signal: run.signal }),
-      )
-    );
+    await this.#change("invite", "inviteUser", userId, reason);
   }
 
   /**
@@ -163,17 +135,7 @@ export abstract class BotRoom extends RoomMedia {
    * ```
    */
   async setTopic(topic: string): Promise<EventID> {
-    if (topic !== "") checkText(topic, "setTopic"); // an empty one takes it away
-    const id = await this.within((run) =>
-      run.act("topic", async () => {
-        await this.kit.once.keepScene(run, this.scene);
-        return await this.kit.client.sendStateEvent(this.roomId, "m.room.topic", { topic }, {
-          signal: run.signal,
-        });
-      })
-    );
-    if (this.scene !== undefined) this.scene.topic = topic || undefined;
-    return id;
+    return await this.#set("topic", topic, "setTopic");
   }
 
   /**
@@ -193,16 +155,34 @@ export abstract class BotRoom extends RoomMedia {
    * ```
    */
   async setName(name: string): Promise<EventID> {
-    if (name !== "") checkText(name, "setName"); // an empty one takes it away
-    const id = await this.within((run) =>
-      run.act("name", async () => {
-        await this.kit.once.keepScene(run, this.scene);
-        return await this.kit.client.sendStateEvent(this.roomId, "m.room.name", { name }, {
-          signal: run.signal,
-        });
+    return await this.#set("name", name, "setName");
+  }
+
+  async #change(
+    kind: "kick" | "ban" | "unban" | "invite",
+    operation: "kickUser" | "banUser" | "unbanUser" | "inviteUser",
+    userId: string,
+    reason: string | undefined,
+  ): Promise<void> {
+    checkReason(reason, kind);
+    await this.within((run) =>
+      run.act(kind, async () => {
+        await this.kit.client[operation](this.roomId, toUserId(userId), { reason, signal: run.signal });
       })
     );
-    if (this.scene !== undefined) this.scene.name = name || undefined;
+  }
+
+  async #set(kind: "topic" | "name", text: string, action: string): Promise<EventID> {
+    if (text !== "") checkText(text, action); // an empty one takes it away
+    const type: string = `m.room.${kind}`;
+    const id = await this.within((run) =>
+      run.act(kind, async () => {
+        await this.kit.once.keepScene(run, this.scene);
+        const options = { signal: run.signal };
+        return await this.kit.client.sendStateEvent(this.roomId, type, { [kind]: text }, options);
+      })
+    );
+    if (this.scene !== undefined) this.scene[kind] = text || undefined;
     return id;
   }
 
