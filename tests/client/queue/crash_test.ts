@@ -8,9 +8,9 @@ import { begin, ENCRYPTED } from "../support/encrypted_room.ts";
 import { RestartingBot } from "../support/restarting_bot.ts";
 import { type ClientStage, clientStage, heard } from "../support/stage.ts";
 
-const TEXTS = ["1", "2", "3"];
+const TEXTS = ["1", "2", "3", "4"];
 
-/** A bot adds three sends, and crashes once. Returns what its first process has done. */
+/** A bot adds four sends, the first gets a 502, and it crashes once. Returns what its process has done. */
 async function story(here: ClientStage, room: RoomID, plan: FaultPlan, options: Partial<ClientOptions> = {}) {
   let log: OperationLog | undefined;
   const bot = new RestartingBot(here, {
@@ -22,6 +22,8 @@ async function story(here: ClientStage, room: RoomID, plan: FaultPlan, options: 
     await client.joinRoom(room);
     await client.ready;
   });
+  const match = { method: "PUT", path: "/send/", user: "@bot:localhost" } as const;
+  const refused = here.homeserver.faults.add({ kind: "html", match, times: 1 });
   const stored = new Set<string>();
   await bot.complete(async (client) => {
     const queue = client.queue(room);
@@ -34,6 +36,7 @@ async function story(here: ClientStage, room: RoomID, plan: FaultPlan, options: 
     await queue.settled();
   });
   await bot.settle();
+  assertEquals(refused.hits, 1);
   return { log: log as OperationLog, bot };
 }
 
