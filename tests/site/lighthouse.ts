@@ -13,6 +13,8 @@ const LIGHTHOUSE = new URL("../../site/node_modules/lighthouse/cli/index.js", im
 const LEAST = 0.95;
 /** After how long a look at one page is taken to hang, in milliseconds. */
 const LIMIT = 300_000;
+/** How often it looks at one page at most: it gives up where a busy machine keeps Chromium waiting. */
+const TRIES = 3;
 const [BYTES, REQUESTS] = [150_000, 20];
 
 /** What is read of a report. */
@@ -24,7 +26,7 @@ interface Report {
   >;
 }
 
-async function report(url: string, program: string): Promise<Report> {
+async function report(url: string, program: string, tries = TRIES): Promise<Report> {
   const { success, stdout, stderr } = await new Deno.Command("node", {
     args: [
       LIGHTHOUSE,
@@ -38,6 +40,7 @@ async function report(url: string, program: string): Promise<Report> {
     env: { CHROME_PATH: await pathOf(program) },
     signal: AbortSignal.timeout(LIMIT),
   }).output();
+  if (!success && tries > 1) return await report(url, program, tries - 1);
   if (!success) throw new Error(`Lighthouse failed, or hung: ${new TextDecoder().decode(stderr)}`);
   return JSON.parse(new TextDecoder().decode(stdout));
 }
