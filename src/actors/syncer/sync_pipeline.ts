@@ -133,9 +133,11 @@ function cryptoInput(parts: SyncParts, context: SyncContext): CryptoInput {
     encrypted: rooms.flatMap(({ filled, timeline, sticky, shown, asItIs }) => {
       if (asItIs === "dropped") return [];
       const isToRead = (event: MatrixEvent): event is MessageEvent => {
-        if (isReadable(event)) return !shown.has(event);
+        if (shown.has(event) || stateKeyOf(event) !== undefined) return false;
+        // Nothing is left of a redacted one.
+        if (event.type === "m.room.encrypted" && !isRedacted(event)) return true;
         if (event.type.startsWith(VERIFICATION_PREFIX) || event.content.msgtype === REQUEST_TYPE) {
-          if (stateKeyOf(event) === undefined && !shown.has(event)) verifying.push(event as MessageEvent);
+          verifying.push(event as MessageEvent);
         }
         return false;
       };
@@ -143,11 +145,6 @@ function cryptoInput(parts: SyncParts, context: SyncContext): CryptoInput {
     }),
     verifying,
   };
-}
-
-/** Whether an event may be decrypted: nothing is left of a redacted one. */
-function isReadable(event: MatrixEvent): event is MessageEvent {
-  return event.type === "m.room.encrypted" && stateKeyOf(event) === undefined && !isRedacted(event);
 }
 
 /** What the Store gets of a response. */

@@ -8,7 +8,7 @@ import type { UndecryptableCode } from "../../types/events/internal_event.ts";
 import type { MessageEvent } from "../../types/events/event.ts";
 import type { EventID, RoomID, UserID } from "../../types/ids.ts";
 import type { CryptoContext } from "../context/context.ts";
-import type { DecryptedEvent, Decryption, RecoveredEvent, UndecryptableEventRef } from "./decrypted.ts";
+import type { Decryption, RecoveredEvent, UndecryptableEventRef } from "./decrypted.ts";
 import { FairIndex, type RecordKey, recordKey, type Transaction } from "../records/mod.ts";
 import type { MegolmDecryption } from "./megolm_decryption.ts";
 import type { MegolmSessionRef } from "../../types/identifiers.ts";
@@ -184,8 +184,11 @@ export class UndecryptableEvents {
     const recovered: RecoveredEvent[] = [];
     for (const [index, [kept]] of found.entries()) {
       const result = results[index] as Decryption; // one for each event
-      if ("event" in result) recovered.push(this.#recover(tx, kept, result));
-      else this.#stillWaiting(tx, kept, result);
+      const { roomId, eventId } = kept;
+      if ("event" in result) {
+        this.#index.set(tx, [roomId, eventId, { ...kept, recovered: true }]);
+        recovered.push({ ...result, ref: { roomId, eventId } });
+      } else this.#stillWaiting(tx, kept, result);
     }
     return recovered;
   }
@@ -228,12 +231,6 @@ export class UndecryptableEvents {
     }
     // New keys come with their sessions; other problems go away when devices change.
     return this.#untried ? waiting : waiting.filter(({ code }) => code === "UNTRUSTED");
-  }
-
-  #recover(tx: Transaction, kept: Undecrypted, decrypted: DecryptedEvent): RecoveredEvent {
-    const { roomId, eventId } = kept;
-    this.#index.set(tx, [roomId, eventId, { ...kept, recovered: true }]);
-    return { ...decrypted, ref: { roomId, eventId } };
   }
 
   #stillWaiting(tx: Transaction, kept: Undecrypted, { code, reason }: Undecryptable): void {

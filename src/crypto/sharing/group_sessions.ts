@@ -236,7 +236,8 @@ export function draftRoomEvent({ roomId, eventType, content }: EncryptInput, own
   }
   const [type, room] = [JSON.stringify(eventType), JSON.stringify(roomId)];
   const plaintext = `{"type":${type},"content":${content},"room_id":${room}}`;
-  const relatesTo = relationIn(content);
+  // Most have none, and are not parsed.
+  const relatesTo = content.includes('"m.relates_to"') ? JSON.parse(content)["m.relates_to"] : undefined;
   if (mayBeTooLarge(plaintext, own)) {
     const size = sizeOf(plaintext, { own, relatesTo });
     if (size > MAX_EVENT) {
@@ -281,9 +282,4 @@ export function encodedRoomEvent(
     device_id: own.deviceId,
     ...(relatesTo === undefined ? {} : { "m.relates_to": relatesTo }),
   };
-}
-
-/** Reads the relation of a content. Most have none, and are not parsed. */
-function relationIn(content: string): RelatesTo | undefined {
-  return content.includes('"m.relates_to"') ? JSON.parse(content)["m.relates_to"] : undefined;
 }

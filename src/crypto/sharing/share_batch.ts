@@ -14,7 +14,7 @@ import { OTHER_SHARED } from "../megolm/mod.ts";
 import { DEVICES_A_TURN, type Transaction } from "../records/mod.ts";
 import type { DeviceMessages } from "../requests/requests.ts";
 import type { OutboundRecord, WithheldDevice } from "./outbound_record.ts";
-import type { SharePlan, ShareTask, SharingParts } from "./share_plan.ts";
+import type { SharePlan, SharingParts } from "./share_plan.ts";
 import { type DeviceShare, pruneShares, writeShares } from "./share_records.ts";
 
 /** A session on its way to devices. */
@@ -97,9 +97,11 @@ export async function shareBatch(
   );
 
   for await (const task of withPauses(batch, DEVICES_A_TURN)) {
-    const { device } = task;
-    const index = firstIndex(task, record);
-    const sessionKey = task.withhold === undefined ? await input.keyAt(index) : undefined;
+    const { device, before, withhold } = task;
+    const isFirst = before === undefined || before.kind === "withheld";
+    // A device that gets the key again can decrypt from the same index as before.
+    const index = isFirst ? record.messages : before.index;
+    const sessionKey = withhold === undefined ? await input.keyAt(index) : undefined;
     const content = sessionKey && await olm.encrypt(tx, device, "m.room_key", roomKey(input, sessionKey));
     if (content) {
       keys.add(device, content);
@@ -107,13 +109,11 @@ export async function shareBatch(
       written.push({ device, share: await keyShare(tx, parts, { device, index }) });
       continue;
     }
-    const { code, silent } = task.withhold ?? (sessionKey ? await noOlm(tx, parts, device) : UNAVAILABLE);
+    const { code, silent } = withhold ?? (sessionKey ? await noOlm(tx, parts, device) : UNAVAILABLE);
     if (!silent) notices.add(device, notice(context, { roomId, sessionId, code }));
     withheld.push({ device, code });
     // Devices that may have had the key before stay recorded.
-    if (task.before === undefined || task.before.kind === "withheld") {
-      written.push({ device, share: { deviceId: device.deviceId, kind: "withheld", code } });
-    }
+    if (isFirst) written.push({ device, share: { deviceId: device.deviceId, kind: "withheld", code } });
   }
 
   const sentKeys = keys.post(tx, parts, { eventType: "m.room.encrypted", sessionId });
@@ -128,11 +128,6 @@ export async function shareBatch(
     },
     sent: sentKeys || sentNotices,
   };
-}
-
-/** A device that gets the key again can decrypt from the same index as before. */
-function firstIndex({ before }: ShareTask, record: OutboundRecord): number {
-  return before === undefined || before.kind === "withheld" ? record.messages : before.index;
 }
 
 function roomKey({ roomId, record }: BatchInput, sessionKey: string): JsonObject {
