@@ -197,9 +197,9 @@ export function encryptingAPI(
       const turn = turns.keep({ of: `${roomId} ${options.asUserId ?? ""}`, signal: options.signal });
       try {
         const event = await outgoingEvent(eventType, "message", content);
-        const isClear = async () =>
-          !await encrypts(roomId, options) && !(await turn.begun() && await stateStore.isEncrypted(roomId));
-        if (await isClear()) {
+        const isEncrypted = await encrypts(roomId, options) ||
+          (await turn.begun() && await stateStore.isEncrypted(roomId));
+        if (!isEncrypted) {
           const sending = core.sendMessageEvent(roomId, type, event.content, options);
           turn.end();
           return await sending;
