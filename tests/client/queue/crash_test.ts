@@ -10,7 +10,7 @@ import { type ClientStage, clientStage, heard } from "../support/stage.ts";
 
 const TEXTS = ["1", "2", "3", "4"];
 
-/** A bot adds four sends, the first gets a 502, and it crashes once. Returns what its process has done. */
+/** A bot adds four sends, the first gets a 502, and it crashes once. Returns what was done before. */
 async function story(here: ClientStage, room: RoomID, plan: FaultPlan, options: Partial<ClientOptions> = {}) {
   let log: OperationLog | undefined;
   const bot = new RestartingBot(here, {
