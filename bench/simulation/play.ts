@@ -44,17 +44,15 @@ export interface PlayOptions {
 /** What clients import when they need it: then that would take time that is not virtual. */
 const LAZY: readonly (() => Promise<unknown>)[] = [
   () => import("../../src/actors/syncer/sliding_sync.ts"),
+  () => import("../../src/base/html_text.ts"),
   () => import("../../src/client/serving/serving.ts"),
   () => import("../../src/encryption/secrets/secrets.ts"),
   () => import("../../src/encryption/secrets/account_secrets.ts"),
   () => import("../../src/encryption/backup/key_backup_operations.ts"),
   () => import("../../src/encryption/backup/ensure_backup.ts"),
-  () => import("../../src/encryption/backup/key_backup_operations.ts"),
   () => import("../../src/encryption/ensure_dehydrated.ts"),
   () => import("../../src/encryption/history.ts"),
   () => import("../../src/encryption/identity/identity_secrets.ts"),
-  () => import("../../src/encryption/identity/identity_secrets.ts"),
-  () => import("../../src/encryption/identity/ensure_verified.ts"),
   () => import("../../src/encryption/identity/ensure_verified.ts"),
   () => import("../../src/encryption/identity/doctor.ts"),
 ];
