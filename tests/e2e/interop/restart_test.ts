@@ -56,6 +56,8 @@ peerTest(
       for (let count = 0; count < MANY.ours / peers.all.length; count++) {
         await peer.rotate(roomId);
         eventIds.push(await peer.sendText(roomId, `${peer.kind} ${count}`));
+        // A sync shows ten at most, and there are three peers.
+        await ours.outcome(eventIds.at(-2) ?? eventIds[0] ?? "");
       }
       return eventIds;
     }));
