@@ -78,7 +78,7 @@ Deno.test("An application service that lacks something is refused when it is mad
     const [more, text] of [
       [{ serverName: undefined }, "serverName must be the part behind the colon"],
       [{ serverName: "https://example.org" }, "serverName must be the part behind the colon"],
-      [{ port: 9000 }, "write Deno.serve({ port }, appservice.fetch) before start()"],
+      [{ port: 9000 }, "write appservice.start({ port })"],
       [{ domain: "example.org" }, "there is no option domain; did you mean serverName?"],
       [{ homeserver: "example.org" }, "it has both homeserver and baseUrl; leave out one of them"],
       [{ registration: tokenless }, "as_token must be a text"],
