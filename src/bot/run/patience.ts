@@ -130,7 +130,7 @@ export class RunTime {
   /** Tells the user that a command has failed, unless `bot.catch()` says something; undefined: none has. */
   sayFailed: (() => Promise<void>) | undefined;
   #hasToldFailure = false;
-  /** Why the run has taken too long; undefined: it has not. */
+  /** Why the run was given up: it took too long, or its bot was closed; undefined: it was not. */
   #reason: Error | undefined;
 
   /** @param bot Ends with the bot. */
@@ -145,18 +145,18 @@ export class RunTime {
     await say();
   }
 
-  /** Has something called when the run has taken too long, in place of what was to be called before. */
+  /** Has something called when the run is given up, in place of what was to be called before. */
   whenOver(call: (reason: Error) => void): void {
     if (this.#reason === undefined) this.#whenOver = call;
     else call(this.#reason);
   }
 
-  /** Ends with the time, or when the bot is about to be closed. */
+  /** Aborts when the run is given up, or as soon as its bot begins to close. */
   get signal(): AbortSignal {
     return AbortSignal.any([this.#bot, this.requests]);
   }
 
-  /** The same for the bot's own requests: those under way have the time that a bot has to close. */
+  /** The same for what the run sends, which may arrive while the bot closes: aborts when that is done. */
   get requests(): AbortSignal {
     if (this.#late === undefined) {
       this.#late = new AbortController();
@@ -165,19 +165,19 @@ export class RunTime {
     return this.#late.signal;
   }
 
-  /** Whether the run has taken too long. */
+  /** Whether the run was given up. */
   get isOver(): boolean {
     return this.#reason !== undefined;
   }
 
-  /** Ends the time of the run. */
+  /** Gives the run up. */
   end(reason: Error): void {
     this.#reason = reason;
     this.#late?.abort(reason);
     this.#whenOver?.(reason);
   }
 
-  /** @throws Why the time is over, if it is. */
+  /** @throws Why the run was given up, or its bot closes, if either is so. */
   check(): void {
     this.#bot.throwIfAborted();
     if (this.#reason !== undefined) throw this.#reason;

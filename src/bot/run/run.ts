@@ -181,7 +181,7 @@ export class Run {
     });
   }
 
-  /** Ends requests that the run makes, when it is given up. */
+  /** Aborts the run's requests when it is given up. */
   get signal(): AbortSignal {
     return this.time.requests;
   }
