@@ -249,14 +249,14 @@ export class Deliverer {
     try {
       const result = call.run(handler, context);
       if (!isPromiseLike(result) && !context.hasUpdates && !call.isBusy) {
-        void context.settle();
+        context.end();
         return undefined;
       }
       return this.#settling(ended(result, call), call, context);
     } catch (error) {
-      return call.isBusy
-        ? this.#settling(ended(Promise.reject(error), call), call)
-        : this.#report(error, data, call);
+      if (call.isBusy) return this.#settling(ended(Promise.reject(error), call), call, context);
+      context.end();
+      return this.#report(error, data, call);
     }
   }
 
@@ -291,6 +291,7 @@ export class Deliverer {
       const settled = context?.settle();
       if (context?.hasUpdates) await settled;
     } catch (error) {
+      context?.end();
       if (!this.#options.isOver()) return await this.#report(error, call.event, call) ?? "settled";
       this.#log.warn(
         "An event handler was cut off, and is called again after the next start",

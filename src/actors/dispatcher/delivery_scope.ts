@@ -236,9 +236,14 @@ export class PlainContext extends DescribedContext implements HandlerContext {
     return this.#updates !== undefined;
   }
 
+  /** Refuses what is changed from now on. */
+  end(): void {
+    this.#isOver = true;
+  }
+
   settle(): Promise<void> {
     const updates = this.#isOver ? undefined : this.#updates;
-    this.#isOver = true;
+    this.end();
     return updates === undefined ? Promise.resolve() : this.#commits.update(updates, this.deliveryId);
   }
 }

@@ -84,9 +84,12 @@ export class HandlerSessions {
       await before;
       await (kept.read ??= this.#read(kept));
       const context = await SessionContext.of(definition, deliveryId, kept.bytes);
-      await call(context);
+      try {
+        await call(context);
+      } finally {
+        context.end();
+      }
       const committed = this.#take(kept, context.outcome(), deliveryId);
-      context.end();
       over.resolve(); // the next one works on what will be committed before its own
       await committed;
     } finally {

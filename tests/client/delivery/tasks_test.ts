@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
-import { type Client, defineSession, MemoryStore, ValueError } from "@greenroom/matrix";
+import { type Client, defineSession, type HandlerContext, MemoryStore, ValueError } from "@greenroom/matrix";
 import { atEachCrashPoint } from "../support/crash_points.ts";
 import { RestartingBot } from "../support/restarting_bot.ts";
 import { clientStage } from "../support/stage.ts";
@@ -147,6 +147,41 @@ Deno.test("What a handler changes of a session when it has settled is refused, s
   await here.settle();
   for (const change of late) assertThrows(change, ValueError, "the handler has settled");
   assertEquals(await bot.sessions.read(points, bot.mxid), { points: 1 });
+});
+
+Deno.test("What a handler changes of a session when it has thrown is refused, too", async () => {
+  await using here = clientStage();
+  const bot = here.client("bot");
+  const late: (() => unknown)[] = [];
+  const fail = () => {
+    throw new RangeError("failed");
+  };
+  const change = (ctx: Pick<HandlerContext, "updateSession">) =>
+    void late.push(() => ctx.updateSession(visits, ["!a:b", "@a:b"], () => {}));
+  bot.on("m.room.message", (_, ctx) => {
+    change(ctx);
+    fail();
+  });
+  bot.on("m.room.message", async (_, ctx) => {
+    change(ctx);
+    await Promise.resolve();
+    fail();
+  });
+  bot.on("m.room.message", ({ room_id }, ctx) => {
+    change(ctx);
+    bot.getState(room_id).catch(() => {}); // it is still at work when it throws
+    fail();
+  });
+  bot.on("m.room.message", (_, ctx) => {
+    late.push(() => ctx.session.points++);
+    fail();
+  }, { session: points });
+  const room = await bot.createRoom();
+  bot.start();
+  await bot.sendText(room, "hello");
+  await here.until(() => late.length === 4);
+  await here.settle();
+  for (const change of late) assertThrows(change, ValueError, "the handler has settled");
 });
 
 Deno.test("A handler that throws changes no session, also not by updateSession()", async () => {
