@@ -187,9 +187,10 @@ export class Appservice {
     checkStartOptions(given);
     const { signals = false, port, hostname = "0.0.0.0", ...options } = given;
     const run = async (): Promise<void> => {
+      const { signal: stopped } = this.#stopping;
       const server = port === undefined ? undefined : await platform.serve({ hostname, port }, this.fetch);
       try {
-        await this.#run(options);
+        await this.#run(options, stopped);
       } finally {
         await server?.shutdown();
       }
@@ -197,8 +198,8 @@ export class Appservice {
     await untilSignal(run, { signals, close: () => this.close(), log: this.log });
   }
 
-  async #run({ ping = true, ...options }: DeliveryOptions): Promise<void> {
-    const { signal: stopped } = this.#stopping;
+  /** @param stopped Aborted by {@linkcode Appservice.stop}. */
+  async #run({ ping = true, ...options }: DeliveryOptions, stopped: AbortSignal): Promise<void> {
     const { signal: closed } = this.#closing;
     const signal = options.signal === undefined ? stopped : AbortSignal.any([options.signal, stopped]);
     if (this.#keysAreLost) {

@@ -2,6 +2,7 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { ValueError } from "@greenroom/matrix";
 import { Homeserver } from "@greenroom/matrix/testing";
 import { Appservice } from "@greenroom/matrix/appservice";
+import { within } from "../e2e/support/deadline.ts";
 import { appserviceScene, message, registration } from "./scene.ts";
 
 const base = "https://echo.example/some/where";
@@ -278,6 +279,9 @@ Deno.test("With a port an application service listens while it is started, and a
   await appservice.stop();
   await running;
   await assertRejects(ask, TypeError);
+  const again = appservice.start({ port, hostname: "127.0.0.1", ping: false });
+  await appservice.stop(); // before it listens
+  await within(again, "the end of a start that was stopped at once");
 });
 
 Deno.test("A port that can't be, and one that another program has, are refused", async () => {
