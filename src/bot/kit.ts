@@ -62,7 +62,7 @@ export class Kit {
     this.signal = signal;
     this.access = new Access(client, behaviour);
     reportUnread(client, this.access, signal);
-    this.sessions = new BotSessions(client);
+    this.sessions = new BotSessions(client, signal);
     const { session } = behaviour;
     this.session = session && defineSession({ name: "session", per: "room", ...session });
     this.once = new Once(client);

@@ -71,15 +71,21 @@ interface Taken {
 }
 
 export class BotSessions {
+  /** Aborted when the bot is closed. */
+  readonly bot: AbortSignal;
   readonly #client: Client;
   readonly #locks = new Locks();
   readonly #taken = new WeakMap<Run, Map<string, Taken>>();
   /** What each run has without asking for it. */
   readonly #own = new WeakMap<Run, Taken>();
 
-  /** @param client Stores them. */
-  constructor(client: Client) {
+  /**
+   * @param client Stores them.
+   * @param bot Aborted when the bot is closed.
+   */
+  constructor(client: Client, bot: AbortSignal) {
     this.#client = client;
+    this.bot = bot;
   }
 
   /** A session, from outside of handlers. */
@@ -87,7 +93,7 @@ export class BotSessions {
     const { sessions } = this.#client;
     const name = nameOf(definition, key);
     const within = async <Result>(work: () => Promise<Result>) => {
-      const run = currentRun();
+      const run = currentRun(this.bot);
       // It would wait for itself.
       if (run !== undefined && this.#taken.get(run)?.get(name)?.isOver === false) {
         throw new ValueError(

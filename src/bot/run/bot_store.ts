@@ -92,7 +92,7 @@ export class BotStore {
    */
   async get<Value = unknown>(key: BotStoreKey): Promise<Value | undefined> {
     const text = textOf(key);
-    const run = currentRun();
+    const run = currentRun(this.#sessions.bot);
     const kept = run === undefined
       ? await this.#client.sessions.read(KEPT, text)
       : await this.#sessions.take(run, KEPT, text);
@@ -124,7 +124,7 @@ export class BotStore {
     if (value === undefined) return await this.delete(key);
     const text = textOf(key);
     const copy = copyOf(value); // as it is now, whatever becomes of it before the commit
-    const run = currentRun();
+    const run = currentRun(this.#sessions.bot);
     if (run === undefined) {
       await this.#sessions.session(KEPT, text).update((kept) => void (kept.value = copy));
       return;
@@ -152,7 +152,7 @@ export class BotStore {
    */
   async delete(key: BotStoreKey): Promise<void> {
     const text = textOf(key);
-    const run = currentRun();
+    const run = currentRun(this.#sessions.bot);
     if (run === undefined) await this.#sessions.session(KEPT, text).end();
     else await run.begun.during(() => this.#sessions.end(run, KEPT, text));
   }
@@ -182,7 +182,7 @@ export class BotStore {
     const start = parts.length === 0 ? "" : `${textOf(parts)},`;
     // A comma comes before a hyphen: what begins with it is between the two.
     const range = start === "" ? {} : { after: start, before: `${start.slice(0, -1)}-` };
-    const run = currentRun();
+    const run = currentRun(this.#sessions.bot);
     const own = run === undefined ? new Map<string, Kept | undefined>() : this.#sessions.taken(run, KEPT);
     for await (const { key, state: { value } } of this.#client.sessions.list(KEPT, range)) {
       if (value !== undefined && !own.has(String(key))) yield entryOf(String(key), value as Value);

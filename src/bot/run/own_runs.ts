@@ -10,7 +10,7 @@ import type { Client } from "../../../mod.ts";
 import type { RoomID } from "../../../types.ts";
 import { Turns } from "../../base/runs.ts";
 import { RunTime } from "./patience.ts";
-import { currentRun, Run } from "./run.ts";
+import { currentRunOfAny, Run } from "./run.ts";
 
 /** Does what a bot does outside of its functions, and keeps the order of each room. */
 export class OwnRuns {
@@ -36,7 +36,7 @@ export class OwnRuns {
    * before.
    */
   async within<Result>(room: RoomID, work: (run: Run) => Promise<Result>): Promise<Result> {
-    const current = currentRun();
+    const current = currentRunOfAny(this.#signal);
     if (current !== undefined) return await work(current);
     return await this.#turns.take(() => this.#do(work), { of: room });
   }

@@ -122,7 +122,8 @@ export class Patience {
 
 /** The time of a run. Its signal is made when somebody asks for it: most runs are short. */
 export class RunTime {
-  readonly #bot: AbortSignal;
+  /** Aborted when the bot is closed. */
+  readonly bot: AbortSignal;
   #late: AbortController | undefined;
   #whenOver: ((reason: Error) => void) | undefined;
   /** What is done in it, for the log; undefined: no function has been called yet. */
@@ -133,9 +134,9 @@ export class RunTime {
   /** Why the run was given up: it took too long, or its bot was closed; undefined: it was not. */
   #reason: Error | undefined;
 
-  /** @param bot Ends with the bot. */
+  /** @param bot Aborted when the bot is closed. */
   constructor(bot: AbortSignal) {
-    this.#bot = bot;
+    this.bot = bot;
   }
 
   /** Tells the user that a command has failed, once. */
@@ -153,7 +154,7 @@ export class RunTime {
 
   /** Aborts when the run is given up, or as soon as its bot begins to close. */
   get signal(): AbortSignal {
-    return AbortSignal.any([this.#bot, this.requests]);
+    return AbortSignal.any([this.bot, this.requests]);
   }
 
   /** The same for what the run sends, which may arrive while the bot closes: aborts when that is done. */
@@ -179,7 +180,7 @@ export class RunTime {
 
   /** @throws Why the run was given up, or its bot closes, if either is so. */
   check(): void {
-    this.#bot.throwIfAborted();
+    this.bot.throwIfAborted();
     if (this.#reason !== undefined) throw this.#reason;
   }
 }

@@ -43,6 +43,8 @@ const MAX_STEPS = 1_000;
 interface Inside {
   /** The run; undefined if it has ended. */
   run: Run | undefined;
+  /** Aborted when its bot is closed: each bot has one of its own. */
+  readonly bot: AbortSignal;
   /** Why it was given up; undefined: it was not. */
   givenUp: Error | undefined;
   /** Hears of what its functions did not await. */
@@ -65,14 +67,28 @@ const LEFT_BEHIND =
   "A function of the bot goes on while it waits for an answer: that is done when it comes; await one after the other";
 
 /**
- * The run in whose functions this is called; undefined: in none, or it has ended.
+ * The run of a bot in whose functions this is called; undefined: in none, or it has ended.
+ *
+ * @param bot Aborted when the bot is closed.
+ * @throws Why it was given up.
+ */
+export function currentRun(bot: AbortSignal): Run | undefined {
+  const { inside } = places.getStore() ?? {};
+  if (inside?.bot !== bot) return undefined;
+  if (inside.givenUp !== undefined) throw inside.givenUp;
+  return inside.run;
+}
+
+/**
+ * The run of any bot in whose functions this is called; undefined: in none, or it has ended, also as one of
+ * another bot that is closed.
  *
  * @throws Why it was given up.
  */
-export function currentRun(): Run | undefined {
-  const { run, givenUp } = places.getStore()?.inside ?? {};
-  if (givenUp !== undefined) throw givenUp;
-  return run;
+export function currentRunOfAny(bot: AbortSignal): Run | undefined {
+  const { inside } = places.getStore() ?? {};
+  if (inside === undefined || (inside.bot !== bot && inside.bot.aborted)) return undefined;
+  return currentRun(inside.bot);
 }
 
 /** Hands on what fails in a run and is not awaited; says whether somebody has seen to it. */
@@ -112,7 +128,7 @@ export class Run {
   #answer: Answer | undefined;
   /** Whether a step may have parts, so that one has to look for it. */
   #hasParts = false;
-  readonly #inside: Inside = { run: this, givenUp: undefined, watch: undefined };
+  readonly #inside: Inside;
   #leave: (end: RunEnd) => void = () => {};
   #at = 0;
   #isCalled = false;
@@ -122,6 +138,7 @@ export class Run {
   /** @param options What it is made of. */
   constructor({ context, steps = [], answer, taken, time, queue }: RunOptions) {
     this.context = context;
+    this.#inside = { run: this, bot: time.bot, givenUp: undefined, watch: undefined };
     this.#taken = taken;
     this.queue = queue;
     this.time = time;
