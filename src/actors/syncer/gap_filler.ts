@@ -126,8 +126,9 @@ async function readBack(
   { requests, since, limit, filter, sift, endAmong, signal }: GapReader,
   newestFirst: TimelineEvent[],
 ): Promise<GapEnd> {
-  const seen = new Set<string>(); // pages can overlap
-  for (let empty = 0; seen.size < limit && empty < PATIENCE && room.prevBatch !== undefined;) {
+  const seen = new Set<string>(); // pages can overlap, but not without end
+  let left = 2 * Math.max(limit, PAGE);
+  for (let empty = 0; seen.size < limit && left > 0 && empty < PATIENCE && room.prevBatch !== undefined;) {
     const { size } = seen;
     const page = await requests.getMessages(room.roomId, PaginationDirection.BACKWARD, room.prevBatch, {
       toToken: since,
@@ -137,6 +138,7 @@ async function readBack(
     });
     const all = timelineEvents(page.chunk, room);
     for (const { event_id } of all) seen.add(event_id);
+    left -= all.length;
     if (seen.size === size) empty++; // without being the last
     const { events, isBefore } = await sift?.(all) ?? { events: all, isBefore: false };
     const last = endAmong?.(events) ?? -1;

@@ -106,6 +106,17 @@ Deno.test("fillGap() counts each event towards its limit once, and no empty page
   assertEquals([room.limited, room.prevBatch], [true, "c"]);
 });
 
+Deno.test("fillGap() holds at most twice its limit where pages say the same again and again", async () => {
+  const room = gap();
+  const again = Array.from({ length: 99 }, (_, index) => message(`again ${index}`));
+  const pages = Array.from({ length: 50 }, (_, index) => ({
+    chunk: [...again, message(`${index}`)],
+    end: `p${index}`,
+  }));
+  const end = await fillGap(room, reader(pages, { limit: 200 }));
+  assertEquals([end.reason, room.filled.length], ["limit", 400]);
+});
+
 Deno.test("fillGap() goes on behind an empty page, and gives up on a server that has no other", async () => {
   const room = gap();
   await fillGap(room, reader([{ chunk: [], end: "p2" }, { chunk: [message("1")] }]));
