@@ -35,7 +35,7 @@ export async function sendPoll(
   client: Client,
   room: RoomID,
   { relatesTo, ...poll }: PollOptions & { readonly relatesTo?: RelatesTo },
-  signal: AbortSignal,
+  signal?: AbortSignal,
 ): Promise<EventID> {
   const related = relatesTo === undefined ? {} : { "m.relates_to": relatesTo };
   const content = { ...pollStart(poll), ...related };
@@ -101,7 +101,7 @@ export async function endPoll(
   client: Client,
   room: RoomID,
   poll: EventID,
-  signal: AbortSignal,
+  signal?: AbortSignal,
 ): Promise<PollTally> {
   const tally = await countPoll(client, room, poll);
   if (tally.endedAt === undefined) {
