@@ -163,8 +163,8 @@ export const BUGS: readonly Bug[] = [
   {
     name: "A member who joins later gets the key from the beginning",
     path: "src/crypto/sharing/share_batch.ts",
-    find: 'return before === undefined || before.kind === "withheld" ? record.messages : before.index;',
-    replace: "return 0;",
+    find: "const index = isFirst ? record.messages : before.index;",
+    replace: "const index = 0;",
   },
   {
     name: "A device whose message the server refused counts as having the key",
@@ -473,9 +473,8 @@ export const BUGS: readonly Bug[] = [
   {
     name: "A transaction is answered before it is durable",
     path: "src/appservice/homeserver_door.ts",
-    find: "const arrival = await inbox.add(id, transaction).catch((error) => {",
-    replace:
-      'const arrival = await Promise.race([inbox.add(id, transaction), Promise.resolve("new" as const)]).catch((error) => {',
+    find: ".then(() => inbox.add(id, transaction))",
+    replace: '.then(() => Promise.race([inbox.add(id, transaction), Promise.resolve("new" as const)]))',
   },
   {
     name: "A transaction that the homeserver repeats is kept again",
@@ -722,8 +721,8 @@ export const BUGS: readonly Bug[] = [
   {
     name: "A restart goes on with a request that an old cache may answer",
     path: "src/actors/syncer/sync_reader.ts",
-    find: ": filter.useFresh(fresh.name, (filterId, timeout) => ask({ filterId, timeout }));",
-    replace: ": filter.use((filterId) => ask({ filterId, timeout }));",
+    find: ": filter.useFresh(fresh.name, ask);",
+    replace: ": filter.use(ask);",
     worlds: ["--quirk=cached answers", "--favour=a device is started again and again"],
   },
   {

@@ -258,7 +258,7 @@ const cases: readonly Case[] = [
     program: `
       import { Bot } from "@greenroom/matrix/bot";
       const bot = Bot.fromEnv();
-      bot.command("roll", { description: "Rolls", usage: "[dice]" }, (c) => c.reply("6"));
+      bot.command("roll", { help: "Rolls", usage: "[dice]" }, (c) => c.reply("6"));
       bot.store.collection("notes");
       bot.unschedule("tea");
       bot.command("hi", (c) => c.reply(c.mention(c.sender)));
@@ -268,7 +268,7 @@ const cases: readonly Case[] = [
     lines: 5,
     says: [
       ...write(
-        "it in the pattern",
+        "description",
         "keys of more parts",
         "bot.reminders.cancel(id)",
         "mention(userId, name)",
