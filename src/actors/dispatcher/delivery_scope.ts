@@ -243,7 +243,7 @@ export class PlainContext extends DescribedContext implements HandlerContext {
 
   settle(): Promise<void> {
     const updates = this.#isOver ? undefined : this.#updates;
-    this.end();
+    this.#isOver = true;
     return updates === undefined ? Promise.resolve() : this.#commits.update(updates, this.deliveryId);
   }
 }
