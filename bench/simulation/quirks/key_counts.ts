@@ -30,14 +30,22 @@ export class NoKeyCounts implements Layer {
 /** How often the counts of keys are old, and how old at most, in milliseconds. */
 const [STALE, OLDEST] = [0.5, 60_000];
 
-/** Says how many keys there were a moment before: what was uploaded since, or claimed, is not counted. */
+/** What a server says of a device's keys; absent in a sync that says only what has changed. */
+interface Said {
+  readonly counts?: unknown;
+  readonly unused?: unknown;
+}
+
+/**
+ * Says how many keys there were a moment before: what was uploaded since, or claimed, is not counted. A sync
+ * that says only what has changed says it the next time.
+ */
 export class StaleKeyCounts implements Layer {
   readonly #place: QuirkPlace;
+  /** By device, how many there are. */
+  readonly #true = new Map<Device, Said>();
   /** By device, what was said last that was new, and when. */
-  readonly #said = new Map<
-    Device,
-    { readonly at: number; readonly counts: unknown; readonly unused: unknown }
-  >();
+  readonly #said = new Map<Device, Said & { readonly at: number }>();
 
   constructor(place: QuirkPlace) {
     this.#place = place;
@@ -48,15 +56,22 @@ export class StaleKeyCounts implements Layer {
     if (!isSync(request)) return response;
     const { chance, timeline: { now }, does } = this.#place;
     return await changedSync(response, { device }, (body) => {
-      const { device_one_time_keys_count: counts, device_unused_fallback_key_types: unused } = body;
+      const { device_one_time_keys_count, device_unused_fallback_key_types } = body;
+      const before = this.#true.get(device);
+      const all: Said = {
+        counts: device_one_time_keys_count ?? before?.counts,
+        unused: device_unused_fallback_key_types ?? before?.unused,
+      };
+      this.#true.set(device, all);
       const said = this.#said.get(device);
-      if (said === undefined || now - said.at > OLDEST || !chance.odds(STALE)) {
-        this.#said.set(device, { at: now, counts, unused });
-        return;
-      }
-      if (JSON.stringify(said.counts) !== JSON.stringify(counts)) does();
-      body.device_one_time_keys_count = said.counts;
-      body.device_unused_fallback_key_types = said.unused;
+      const isNews = said !== undefined && JSON.stringify(said.counts) !== JSON.stringify(all.counts);
+      const isStale = said !== undefined && now - said.at <= OLDEST && chance.odds(STALE);
+      if (!isStale) this.#said.set(device, { at: now, ...all });
+      else if (isNews) does();
+      if (!isStale && !isNews) return;
+      const { counts, unused } = isStale ? said : all;
+      body.device_one_time_keys_count = counts;
+      body.device_unused_fallback_key_types = unused;
     });
   }
 }

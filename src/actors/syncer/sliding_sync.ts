@@ -25,7 +25,7 @@ import {
   type SyncOptions,
 } from "../../api/server/server.ts";
 import type { Session } from "../../api/http/mod.ts";
-import { backoff, type Clock } from "../../base/clock.ts";
+import { backoff, type Clock, elapsed } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
 import { UnrecognizedError } from "../../errors/errcodes.ts";
 import { MatrixRequestError } from "../../errors/request_error.ts";
@@ -87,6 +87,8 @@ const CONNECTION = "greenroom"; // a device has one
 const TIMELINE_LIMIT = 10;
 /** How many messages to the device one answer has at most: Synapse gives no more. */
 const MESSAGES = 100;
+/** How long a count of keys holds where none is said, in milliseconds: a server may have lost a change. */
+const COUNTED = 20 * 60_000;
 
 /** Reads responses. */
 export class SlidingSync {
@@ -101,6 +103,8 @@ export class SlidingSync {
   readonly #seen = new Set<string>();
   /** What the server has said of the keys that it has of the device: it need not say it again. */
   #keys: KeysLeft = {};
+  /** When it was said or asked last how many keys are left, in milliseconds since the epoch. */
+  #countedAt = -Infinity;
   /** The token that the last response ended with, if it was one that had been kept. */
   #keptEnd: SyncToken | undefined;
   #losses = 0; // connections in a row
@@ -283,14 +287,22 @@ export class SlidingSync {
     response.rooms = { ...response.rooms, leave };
   }
 
-  /** What is not said is as before: and if it was never said how many keys are left, the server is asked. */
+  /** What is not said is as before; how many keys are left is asked where that was not said for long. */
   async #countKeys({ e2ee }: SlidingAnswer, signal: AbortSignal | undefined): Promise<KeysLeft> {
-    const { device_one_time_keys_count: counts, device_unused_fallback_key_types: fallback } = e2ee;
-    if (counts !== undefined) {
-      this.#keys.device_one_time_keys_count = objectOf(counts) as KeysLeft["device_one_time_keys_count"];
-    } else if (this.#keys.device_one_time_keys_count === undefined && this.#options.isEncrypted) {
-      this.#keys.device_one_time_keys_count = await this.#options.api.uploadKeys({ signal });
+    const { device_one_time_keys_count: said, device_unused_fallback_key_types: fallback } = e2ee;
+    const { api, clock, isEncrypted } = this.#options;
+    const now = clock.now();
+    let counts = this.#keys.device_one_time_keys_count;
+    if (said !== undefined) {
+      [counts, this.#countedAt] = [objectOf(said) as typeof counts, now];
+    } else if (isEncrypted && elapsed(now, this.#countedAt) >= COUNTED) {
+      counts = await api.uploadKeys({ signal }).catch((error) => {
+        if (counts === undefined) throw error;
+        return counts; // it is asked again after a while
+      });
+      this.#countedAt = now;
     }
+    this.#keys.device_one_time_keys_count = counts;
     if (Array.isArray(fallback)) this.#keys.device_unused_fallback_key_types = fallback;
     return { ...this.#keys };
   }

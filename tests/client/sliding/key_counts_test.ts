@@ -49,3 +49,37 @@ Deno.test("An answer that comes again has no one-time keys made that were made f
   await bot.settle();
   assertEquals(uploaded, 51);
 });
+
+Deno.test("Where a server says no more how many one-time keys are left, it is asked every twenty minutes", async () => {
+  await using here = clientStage(SLIDING);
+  const [alice, own] = [here.client("alice"), here.client("bot")];
+  const { device_id: deviceId } = await own.whoami();
+  let uploaded = 0;
+  const bot = here.client("bot", {
+    sync: "sliding",
+    encryption: EVERYBODY,
+    fetch: async (input, init) => {
+      const request = new Request(input, init);
+      const { pathname } = new URL(request.url);
+      if (pathname.endsWith("/keys/upload")) {
+        uploaded += Object.keys((await request.clone().json()).one_time_keys ?? {}).length;
+      }
+      const response = await here.homeserver.fetch(request);
+      if (!response.ok || !/\/sync$/.test(pathname) || uploaded < 50) return response;
+      const body = await response.json();
+      delete body.extensions?.e2ee?.device_one_time_keys_count;
+      return Response.json(body);
+    },
+  });
+  const running = bot.start();
+  await here.until(() => uploaded === 50);
+  await here.settle();
+  await alice.claimKeys({ [BOT]: { [deviceId ?? ""]: "signed_curve25519" } });
+  await here.clock.tick(10 * 60_000);
+  await here.settle();
+  assertEquals(uploaded, 50);
+  await here.clock.tick(12 * 60_000);
+  await here.until(() => uploaded > 50);
+  await bot.stop();
+  await running;
+});
