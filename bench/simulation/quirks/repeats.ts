@@ -25,7 +25,11 @@ const AGAIN = 0.4;
 /** How far back what is shown again stands at most: Greenroom remembers 64 events of a room. */
 const LATEST = 48;
 
-/** Shows events again, at any place of a later timeline, or of the same, or of a page of a gap. */
+/**
+ * Shows events again, at any place of a later timeline, or of the same, or of a page of a gap. What begins
+ * a stream, or a room on a connection, goes on from nothing: the server reads that in one piece, and a client
+ * has nothing but its place in there to tell what is new.
+ */
 export class ShownAgain implements Layer {
   readonly #place: QuirkPlace;
   /** By device and room, the events that it was shown, by their IDs. */
@@ -42,10 +46,10 @@ export class ShownAgain implements Layer {
     if (!isSync(request)) return response;
     const since = sinceOf(request);
     return await changedSync(response, { device }, (body) => {
-      for (const [room, { timeline }] of joinedIn(body)) {
+      for (const [room, { timeline, initial }] of joinedIn(body)) {
         if (timeline === undefined) continue;
         const shown = rooms.getOrInsertComputed(room, () => new Map());
-        const before = since === null ? [] : this.#before(room, { shown, since });
+        const before = since === null || initial === true ? [] : this.#before(room, { shown, since });
         for (const event of timeline.events) shown.set(event.event_id, event);
         const own = new Set(timeline.events.map(({ event_id }: Json) => event_id));
         this.#put(timeline, before.filter(({ event_id }) => !own.has(event_id)));

@@ -59,7 +59,7 @@ const NAMES = {
 } as const;
 
 /**
- * Changes an answer to a sync, as one of the classic sync.
+ * Changes an answer to a sync, as one of the classic sync, whose rooms say beside that if they are `initial`.
  *
  * @param body The answer.
  * @param own The acting user.
@@ -109,6 +109,7 @@ function sectionsOf(rooms: Json, own: string, names: Names): Json {
     (sections[section] ??= {})[id] = section === "invite" ? { invite_state: { events: stripped } } : {
       timeline: { events, limited: room.limited, prev_batch: room.prev_batch },
       state_after: { events: state },
+      ...room.initial === true && { initial: true },
     };
   }
   return sections;
