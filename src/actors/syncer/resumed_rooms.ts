@@ -56,6 +56,8 @@ export interface ViewedRoom {
   readonly view: StayView;
   /** Whether the response has all of its state. Default: it need not. */
   readonly isWhole?: boolean;
+  /** Whether its timeline is behind what was shown of it. Default: it need not be. */
+  readonly goesOn?: boolean;
 }
 
 /**
@@ -104,8 +106,8 @@ export async function resumeStays(
   { store }: Pick<RoomContinuityOptions, "store">,
   gaps: RoomGaps,
 ): Promise<void> {
-  await sideBySide(stayed, SIDE_BY_SIDE, async ({ room, view, isWhole }) => {
-    if (!dropTimeline) await gaps.resume({ room, view }, limit);
+  await sideBySide(stayed, SIDE_BY_SIDE, async ({ room, view, isWhole, goesOn }) => {
+    if (!dropTimeline) await gaps.resume({ room, view, goesOn }, limit);
     const stored = await store.listState({ roomId: room.roomId });
     const ids = new Set(stored.map((event) => (event as { readonly event_id?: string }).event_id));
     const same = room.state.filter((event) => "event_id" in event && ids.has(event.event_id));

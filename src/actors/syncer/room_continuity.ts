@@ -78,7 +78,7 @@ export class RoomContinuity {
         before.shown + before.entries.join("") !== ""
       ) {
         if (from.dropOld) room.asItIs = "dropped";
-        known.push({ room, view, isWhole: isInitial && isWhole });
+        known.push({ room, view, isWhole: isInitial && isWhole, goesOn: !isInitial });
       } else others.push({ room, view });
     });
     const dropTimeline = from.dropTimeline || from.dropOld === true;

@@ -154,14 +154,19 @@ export class RoomGaps {
    * what was shown last. If nothing of that is found, everything is history: rather a lost event
    * than an old command that runs again.
    *
+   * @param gap The room. Where its timeline `goesOn` behind what was shown, only what stands before that
+   *   says where the news begins.
    * @param limit The most events to read.
    */
-  async resume({ room, view }: Omit<RoomWithGap, "since">, limit: number | false): Promise<void> {
+  async resume(
+    { room, view, goesOn = false }: Omit<RoomWithGap, "since"> & { readonly goesOn?: boolean },
+    limit: number | false,
+  ): Promise<void> {
     const { shown, entries } = view.before;
     const isKnown = (event: TimelineEvent): boolean =>
       wasShown(shown, event) || (shown === "" && event.event_id === entries.at(-1));
     let end: GapEnd | undefined;
-    if (!room.timeline.some(isKnown) && room.limited && limit !== false) {
+    if ((goesOn || !room.timeline.some(isKnown)) && room.limited && limit !== false) {
       const endAmong = (events: readonly TimelineEvent[]): number => events.findLastIndex(isKnown);
       const filter = this.#options.filter.timeline;
       end = await this.#fill(room, { ...this.#reader(undefined, this.#bounded(limit)), filter, endAmong });
