@@ -56,7 +56,7 @@ export class StorePosition {
   /** The position as it is. */
   async get(): Promise<SyncRecord> {
     if (this.#position !== undefined) return this.#position;
-    const position = await this.#writer.get<SyncRecord>(this.#writer.keys.sync()) ?? {};
+    const position = begun(await this.#writer.get<SyncRecord>(this.#writer.keys.sync()) ?? {});
     await this.#shown.load(position.shown);
     const known = await this.#withKept(position);
     if (this.#position !== undefined) return this.#position;
@@ -195,10 +195,7 @@ export class StorePosition {
     return repeated ? crashes : 0; // a new response is delivered as usual, however long its checkpoint takes
   }
 
-  /**
-   * Takes back the crash that this process has counted, since it ends by itself; with the next
-   * commit.
-   */
+  /** Takes back, with the next commit, the crash that this process has counted, since it ends by itself. */
   ending(): void {
     const { crashes = 0, ...rest } = this.#position ?? {};
     if (!this.#hasCounted || crashes === 0) return;
@@ -224,6 +221,13 @@ export class StorePosition {
   }
 }
 
+/** Where a process has handled nothing, the next one begins as at first, though its token was refused. */
+function begun(position: SyncRecord): SyncRecord {
+  const { anew, ...rest } = position;
+  if (anew === undefined || position.handled !== undefined || position.shown !== undefined) return position;
+  return { ...rest, ...(anew.end !== undefined && { first: anew.end }) };
+}
+
 /** The rooms whose membership changes with a response. */
 function movedIn(
   rooms: readonly RoomChange[],
@@ -238,7 +242,7 @@ function movedIn(
   return moved;
 }
 
-/** Returns whether a change shows events of its room. */
+/** Whether a change shows events of its room. */
 function isShown(change: RoomChange): change is RoomChange & ShownRoom {
   return change.shown !== undefined;
 }

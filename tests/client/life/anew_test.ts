@@ -195,3 +195,40 @@ Deno.test("A token that is lost after a crash loses no invitation that the crash
   }
   assertEquals(lives, [["goodbye", "thrown out", "invited"], []]);
 });
+
+Deno.test("A token that is lost before the first response is handled, and a crash, lose nothing of that response", async () => {
+  await using here = clientStage();
+  const store = new MemoryStore();
+  const alice = here.client("alice");
+  const bot = here.client("bot", { store, fetch: forgetful(here.homeserver.fetch, 2) });
+  const room = await alice.createRoom({ invitees: ["@bot:localhost"] });
+  await here.client("bot").joinRoom(room);
+  await alice.sendText(room, "first");
+  await alice.createRoom({ invitees: ["@bot:localhost"] });
+  const gate = Promise.withResolvers<void>();
+  for (const type of ["INVITE", "m.room.message"] as const) bot.on(type, () => gate.promise);
+  let refusals = 0;
+  bot.on("SYNC_ERRORED", () => void refusals++);
+  const running = bot.start();
+  for (let minute = 0; minute < 3; minute++) await here.clock.tick(60_000);
+  await alice.sendText(room, "second");
+  await here.settle();
+  assertEquals(refusals > 0, true);
+  const crashed = await copyOf(store);
+  gate.resolve();
+  await bot.stop();
+  await running;
+  await here.clock.tick(15_000); // the lease of what has crashed
+  const lives: string[][] = [];
+  for (let life = 0; life < 2; life++) {
+    const seen: string[] = [];
+    lives.push(seen);
+    await using next = here.client("bot", { store: crashed });
+    next.on("INVITE", () => void seen.push("invited"));
+    next.on("m.room.message", ({ content }) => void seen.push(content.body));
+    next.on("GAP", () => void seen.push("gap"));
+    await next.syncOnce();
+    await next.close();
+  }
+  assertEquals(lives, [["first", "invited", "second"], []]);
+});
