@@ -184,6 +184,22 @@ Deno.test("What a handler changes of a session when it has thrown is refused, to
   for (const change of late) assertThrows(change, ValueError, "the handler has settled");
 });
 
+Deno.test("What a task changes of a session when its work has settled or thrown is refused, too", async () => {
+  await using here = clientStage();
+  const bot = here.client("bot");
+  const late: (() => unknown)[] = [];
+  const change = (ctx: HandlerContext) =>
+    void late.push(() => ctx.updateSession(points, "@a:b", (state) => void state.points++));
+  await bot.runTask("settled", (ctx) => change(ctx));
+  const failed = bot.runTask("failed", (ctx) => {
+    change(ctx);
+    throw new RangeError("failed");
+  });
+  await assertRejects(() => failed, RangeError, "failed");
+  for (const change of late) assertThrows(change, ValueError, "has settled");
+  assertEquals(await bot.sessions.read(points, "@a:b"), undefined);
+});
+
 Deno.test("A handler that throws changes no session, also not by updateSession()", async () => {
   await using here = clientStage();
   const bot = here.client("bot");
