@@ -363,13 +363,13 @@ export class HTTPAPI {
     }
   }
 
-  /** Gets other tokens in place of those that were refused. What was refreshed just now is not again. */
+  /** Gets other tokens in place of refused ones. One that was just refreshed is again once it has expired. */
   async #renewed(
     { isSoftLogout }: UnknownTokenError,
     { token, isFresh }: { readonly token: string; readonly isFresh: boolean },
   ): Promise<Renewal> {
     const credentials = this.#credentials;
-    if (isSoftLogout && credentials.renewable && !isFresh) {
+    if (isSoftLogout && credentials.renewable && (!isFresh || credentials.stale)) {
       const renewal = await credentials.renew(token, "expired");
       if (renewal !== "none") return renewal;
     }

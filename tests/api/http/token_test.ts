@@ -176,6 +176,27 @@ Deno.test("A new token that is invalid when it replaces an expired one is dead, 
   assert(http[IS_TOKEN_DEAD]);
 });
 
+Deno.test("A new token that has expired before it gets through is refreshed in its turn, a few times", async () => {
+  const clock = new TestClock();
+  for (const late of [1, 2, Infinity]) {
+    let [refreshes, slow] = [0, late];
+    const renewal: Rule = () => ({ access_token: `t${++refreshes}`, expires_in_ms: 1_000 });
+    const x: Rule = async () => {
+      if (refreshes === 0 || slow === 0) return refreshes === 0 ? softLogout.clone() : { ok: true };
+      slow--;
+      await clock.tick(1_000); // it was on its way for so long
+      return softLogout.clone();
+    };
+    const { session: { http } } = scripted({ "GET /x": x, [REFRESH]: renewal }, {
+      ...{ clock, accessToken: "t0", refreshToken: "r0" },
+    });
+    const asked = http.request("GET", "/x");
+    if (late < Infinity) assertEquals(await asked, { ok: true });
+    else await assertRejects(() => asked, UnknownTokenError);
+    assertEquals([refreshes, http[IS_TOKEN_DEAD]], late < Infinity ? [late + 1, false] : [4, true]);
+  }
+});
+
 Deno.test("A renewal that the network has prevented is tried again with the request that needs it", async () => {
   const reset = new TypeError("reset");
   const renewed = { access_token: "t1", refresh_token: "r1" };
