@@ -242,7 +242,8 @@ export interface HandlersAPI {
  *
  * Each is kept in the `store`, with what it says, at most 100 of them and 4 MiB, and tried again by
  * itself while the client syncs: after 10 seconds, then a minute, 10 minutes, an hour, six hours,
- * and once a day. Once its handlers have settled, or it was redacted, it is gone.
+ * and once a day, with the end of the next sync: up to 30 seconds later (`timeout`) where nothing comes. Once
+ * its handlers have settled, or it was redacted, it is gone.
  * `EVENT_QUARANTINED` reports each one that is left out. Without a `store` it is always empty.
  *
  * @example

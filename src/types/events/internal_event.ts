@@ -206,8 +206,8 @@ export interface EventQuarantined {
   /** When it was left out, in milliseconds since the epoch. */
   since: number;
   /**
-   * When it is tried again, likewise; undefined: never, since there are too many, or it is too
-   * large to be kept.
+   * When it is tried again, likewise, as the next sync ends; undefined: never, since there are too many,
+   * or it is too large to be kept.
    */
   nextTry: number | undefined;
 }
