@@ -120,53 +120,50 @@ export class RoomPacks {
     this.#writer = writer;
   }
 
-  /**
-   * Reads packs, and with the same read records of single pieces.
-   *
-   * @param types Rooms and types of state.
-   * @returns In the place of each type the pack that has it; empty where there is none.
-   */
-  async read(
-    types: readonly Pick<StateQuery, "roomId" | "type">[],
-    pieces: readonly StoreKey[] = [],
-  ): Promise<{ readonly packs: readonly Pack[]; readonly values: readonly (StoredState | undefined)[] }> {
-    const packs = types.map(({ roomId, type }) => ({
-      key: this.#writer.keys.statePack(roomId, partOf(type)),
-      roomId,
-    }));
-    const values = await this.#read([...pieces.map((key) => ({ key })), ...packs]);
-    return {
-      values: values.slice(0, pieces.length) as (StoredState | undefined)[],
-      packs: values.slice(pieces.length).map((pack) => (pack ?? NONE) as Pack),
-    };
+  /** Reads single pieces, each from its record, or else from the pack that has its type. */
+  async pieces(queries: readonly StateQuery[]): Promise<(StoredState | undefined)[]> {
+    const { keys } = this.#writer;
+    const wanted: WantedRecord[] = [];
+    for (const { roomId, type, stateKey } of queries) {
+      wanted.push({ key: keys.state(roomId, type, stateKey) });
+      wanted.push({ key: keys.statePack(roomId, partOf(type)), roomId });
+    }
+    const values = await this.#read(wanted);
+    return queries.map(({ type, stateKey }, index) => {
+      const record = values[2 * index] as StoredState | undefined;
+      return record ?? (values[2 * index + 1] as Pack | undefined)?.findLast(isPiece(type, stateKey));
+    });
   }
 
   /** Records, of which those are read that are not known. Those with a room are packs. */
   async #read(wanted: readonly WantedRecord[]): Promise<unknown[]> {
-    const names = wanted.map(({ key }) => nameOf(key));
-    const found = new Map<string, unknown>();
-    const missing = new Map<string, WantedRecord>();
-    for (const [index, name] of names.entries()) {
+    const values: unknown[] = [];
+    const missing = new Map<string, WantedRecord & { readonly places: number[] }>();
+    for (const each of wanted) {
+      const name = nameOf(each.key);
       const known = this.#known.get(name);
-      if (known === undefined) missing.set(name, wanted[index] as WantedRecord); // one for each name
-      else found.set(name, known.value);
-    }
-    if (missing.size > 0) {
-      const values = await this.#writer.getMany([...missing.values()].map(({ key }) => key));
-      for (const [index, [name, { roomId }]] of [...missing].entries()) {
-        const value = roomId && values[index] ? unpacked(values[index], roomId) : values[index];
-        this.#known.set(name, { value }, EACH + sizeOf(value));
-        found.set(name, value);
+      if (known === undefined) {
+        missing.getOrInsertComputed(name, () => ({ ...each, places: [] })).places.push(values.length);
       }
+      values.push(known?.value);
     }
-    return names.map((name) => found.get(name));
+    if (missing.size === 0) return values;
+    const read = await this.#writer.getMany([...missing.values()].map(({ key }) => key));
+    for (const [index, [name, { roomId, places }]] of [...missing].entries()) {
+      const value = roomId && read[index] ? unpacked(read[index], roomId) : read[index];
+      this.#known.set(name, { value }, EACH + sizeOf(value));
+      for (const place of places) values[place] = value;
+    }
+    return values;
   }
 
   /** Reads what the packs of a room have of a type, or of the same part; without a type, all. */
   async get(roomId: RoomID, type?: string): Promise<Pack> {
-    const types = type === undefined ? ["m.room.member", ""] : [type];
-    const { packs } = await this.read(types.map((each) => ({ roomId, type: each })));
-    return packs.flat();
+    const parts = type === undefined ? PARTS : [partOf(type)];
+    const packs = await this.#read(
+      parts.map((part) => ({ key: this.#writer.keys.statePack(roomId, part), roomId })),
+    );
+    return packs.flatMap((pack) => (pack ?? NONE) as Pack);
   }
 
   /**
@@ -290,7 +287,7 @@ function isChange({ source }: StoredState): boolean {
   return (source & SyncStream.TIMELINE) !== 0;
 }
 
-export function isPiece(type: string, stateKey: string): (event: StoredState) => boolean {
+function isPiece(type: string, stateKey: string): (event: StoredState) => boolean {
   return (event) => event.state_key === stateKey && event.type === type;
 }
 

@@ -7,7 +7,7 @@
 import type { StoreKey, StoreMutation } from "../../store/base/mod.ts";
 import type { StoredState } from "../../store/device/mod.ts";
 import type { EventID, RoomID } from "../../types/ids.ts";
-import { isPiece, lastOfEach, Pieces, RoomPacks } from "./packed_state.ts";
+import { lastOfEach, Pieces, RoomPacks } from "./packed_state.ts";
 import type { PrunedRooms, StatePiece, StateQuery } from "./store_protocol.ts";
 import { set, type StoreWriter } from "./writer.ts";
 
@@ -80,15 +80,8 @@ export class StoredRoomState implements RoomState {
     this.#packs = new RoomPacks(writer);
   }
 
-  async getMany(queries: readonly StateQuery[]): Promise<(StoredState | undefined)[]> {
-    const { keys } = this.#writer;
-    const { packs, values } = await this.#packs.read(
-      queries,
-      queries.map(({ roomId, type, stateKey }) => keys.state(roomId, type, stateKey)),
-    );
-    return queries.map(({ type, stateKey }, index) =>
-      values[index] ?? packs[index]?.findLast(isPiece(type, stateKey))
-    );
+  getMany(queries: readonly StateQuery[]): Promise<(StoredState | undefined)[]> {
+    return this.#packs.pieces(queries);
   }
 
   async list(roomId: RoomID, type?: string): Promise<StoredState[]> {
