@@ -55,7 +55,7 @@ export class PendingTasks {
       })
     )).then((all) => {
       this.#batches.delete(number);
-      return all.every((isSettled) => isSettled);
+      return !all.includes(false);
     });
     this.#batches.set(number, done);
     return number;
@@ -118,7 +118,14 @@ export class Checkpoint {
   readonly #store: Pick<ActorRef<StoreHandlers>, "handled">;
   #latest: { readonly batch: number; readonly token: SyncToken } | undefined;
   /** Each run ends when the batch that was the latest at its start has been recorded. */
-  readonly #records = new SharedRuns(() => this.#follow());
+  readonly #records = new SharedRuns(async () => {
+    const latest = this.#latest;
+    if (latest === undefined) return;
+    await this.#pending.upTo(latest.batch);
+    if (this.#pending.isCutOff) return;
+    this.#pending.handled(latest.batch); // it is about to be recorded
+    await this.#store.handled(latest.token);
+  });
 
   /**
    * @param pending Knows when the handlers of a batch and of those before have settled.
@@ -145,14 +152,5 @@ export class Checkpoint {
    */
   async recorded(): Promise<void> {
     await this.#records.last;
-  }
-
-  async #follow(): Promise<void> {
-    const latest = this.#latest;
-    if (latest === undefined) return;
-    await this.#pending.upTo(latest.batch);
-    if (this.#pending.isCutOff) return;
-    this.#pending.handled(latest.batch); // it is about to be recorded
-    await this.#store.handled(latest.token);
   }
 }

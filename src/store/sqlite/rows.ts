@@ -240,7 +240,17 @@ const STEP = 256 * 2 ** 10;
 /** The log of a database. Commits made during a sync share the next one. */
 export class SqliteLog {
   readonly #file: PlatformFile;
-  readonly #syncs = new SharedRuns(() => this.#sync());
+  /** Has all that is written by then on the disk. */
+  readonly #syncs = new SharedRuns(async () => {
+    try {
+      await this.#file.syncData();
+    } catch (cause) {
+      throw new StoreError(
+        "Cannot write to the store: its log can't be synced, and what of it is on the disk is unknown; see to the disk, and open the store again",
+        { cause },
+      );
+    }
+  });
   /** Whether the log has not reached its full length yet. */
   #grows = true;
 
@@ -300,16 +310,5 @@ export class SqliteLog {
   async close(): Promise<void> {
     await this.#syncs.last.catch(() => {}); // the commits that wait for it reject
     this.#file.close();
-  }
-
-  async #sync(): Promise<void> {
-    try {
-      await this.#file.syncData();
-    } catch (cause) {
-      throw new StoreError(
-        "Cannot write to the store: its log can't be synced, and what of it is on the disk is unknown; see to the disk, and open the store again",
-        { cause },
-      );
-    }
   }
 }
