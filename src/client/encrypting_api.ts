@@ -140,11 +140,11 @@ export function encryptingAPI(
 ): CoreAPI & EncryptingAPI & EncryptedRoomsAPI {
   const { encryption, stateStore, encryptionSends, clearRooms, blacklist, ...more } = options;
   const { hold = (work) => work(), ready, ...user } = more;
-  /** @param asks Who is asked about a room that nothing is known of. */
+  /** @param asks Who is asked about a room that nothing is known of. Default: without encryption nobody. */
   const isRoomEncrypted = async (
     roomId: RoomID,
     options: RequestOptions,
-    asks: "server" | "nobody" = "server",
+    asks: "server" | "nobody" = encryption.crypto === undefined ? "nobody" : "server",
   ): Promise<boolean> => {
     await encryptionSends.settled(roomId);
     const known = await stateStore.isEncrypted(roomId);
@@ -169,9 +169,6 @@ export function encryptingAPI(
       return await stateStore.isEncrypted(roomId) ?? false; // it may have become so in the meantime
     }
   };
-  /** Whether sends are encrypted. Without encryption nobody is asked. */
-  const encrypts = (roomId: RoomID, options: RequestOptions): Promise<boolean> =>
-    isRoomEncrypted(roomId, options, encryption.crypto === undefined ? "nobody" : "server");
   const turns = new Turns<string>();
   const isNeverEncrypted = (type: string) => blacklist.has(type) || ALWAYS_CLEAR.has(type);
   const machine = (action: string): CryptoMachine => {
@@ -197,7 +194,7 @@ export function encryptingAPI(
       const turn = turns.keep({ of: `${roomId} ${options.asUserId ?? ""}`, signal: options.signal });
       try {
         const event = await outgoingEvent(eventType, "message", content);
-        const isEncrypted = await encrypts(roomId, options) ||
+        const isEncrypted = await isRoomEncrypted(roomId, options) ||
           (await turn.begun() && await stateStore.isEncrypted(roomId));
         if (!isEncrypted) {
           const sending = core.sendMessageEvent(roomId, type, event.content, options);
@@ -232,12 +229,12 @@ export function encryptingAPI(
     },
     async isEncrypted(roomId, options, type) {
       if (type !== undefined && isNeverEncrypted(type)) return false;
-      if (!await encrypts(roomId, options)) return false;
+      if (!await isRoomEncrypted(roomId, options)) return false;
       machine(`send to the encrypted room ${roomId}`);
       return true;
     },
     isRoomEncrypted: async (roomId, options = {}) =>
-      await isRoomEncrypted(roomId, optionsOfEach(options, {}, "say whether a room is encrypted")),
+      await isRoomEncrypted(roomId, optionsOfEach(options, {}, "say whether a room is encrypted"), "server"),
     async encrypt(roomId, eventType, content) {
       if (ALWAYS_CLEAR.has(eventType)) {
         throw new EncryptionError(
