@@ -55,7 +55,7 @@ export class PendingTasks {
       })
     )).then((all) => {
       this.#batches.delete(number);
-      return !all.includes(false);
+      return all.every(Boolean);
     });
     this.#batches.set(number, done);
     return number;
