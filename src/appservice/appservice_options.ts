@@ -11,7 +11,7 @@ import { checkRetry, type HTTPAPIOptions } from "../api/http/mod.ts";
 import { homeserverAddress } from "../api/server/server.ts";
 import type { ClientOptions } from "../client/mod.ts";
 import type { DeviceID, RoomAlias, UserID } from "../types/ids.ts";
-import { parseServerName } from "../types/identifiers.ts";
+import { MAX_PORT, parseServerName } from "../types/identifiers.ts";
 import type { JsonObject } from "../types/json.ts";
 import { checkHinted, type WriteInstead } from "../errors/hints.ts";
 import { checkOptions, type OptionNames } from "../errors/known_names.ts";
@@ -97,7 +97,6 @@ export interface AppserviceStartOptions extends Pick<StartOptions, "signal" | "s
 
 const MIN_TIME_LIMIT = 100;
 const MAX_TIME_LIMIT = 600_000;
-const MAX_PORT = 65_535;
 
 const OPTIONS: OptionNames<AppserviceOptions> = {
   ...{ fetch: true, log: true, clock: true, retry: true, requestTimeout: true, maxResponseSize: true },

@@ -83,7 +83,8 @@ export function serverOf(userId: UserID): string {
 
 /** A DNS name or an IPv4 address, or an IPv6 address in brackets; and a port. */
 const SERVER_NAME = /^([0-9A-Za-z.-]{1,255}|\[[0-9A-Fa-f:.]{2,45}\])(?::(\d{1,5}))?$/;
-const MAX_PORT = 65_535;
+/** The largest port that there is. */
+export const MAX_PORT = 65_535;
 
 /** The parts of a server name. */
 interface ServerName {
