@@ -24,8 +24,8 @@ import {
   ActorError,
   type ActorRef,
   ActorStoppedError,
-  supervise,
-  type Supervisor,
+  type Lifecycle,
+  Supervisor,
 } from "../actors/kernel/mod.ts";
 import {
   type OpenableStore,
@@ -192,9 +192,9 @@ export class ClientCore {
     });
   }
 
-  #supervise(actors: Parameters<typeof supervise>[0]): Supervisor {
+  #supervise(actors: readonly Lifecycle[]): Supervisor {
     const { options: { [FEED]: feed }, clock, deadline, log } = this.#client;
-    const supervisor = supervise(actors, { clock, deadline, log });
+    const supervisor = new Supervisor(actors, { clock, deadline, log });
     if (feed !== undefined) feed.fails = (cause) => void supervisor.fail("store", cause);
     return supervisor;
   }

@@ -36,8 +36,7 @@ export {
   ActorStoppedError,
   fatal,
   reasonOf,
-  supervise,
-  type Supervisor,
+  Supervisor,
   unwrapped,
 } from "./supervisor.ts";
 

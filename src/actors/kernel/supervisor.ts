@@ -133,31 +133,54 @@ export function reasonOf(error: unknown): unknown {
   return error instanceof ActorError && error.cause instanceof MatrixError ? error.cause : error;
 }
 
-/** How actors are supervised. */
-interface SuperviseOptions {
-  /** Where a stop for failure and a stuck actor are reported; the default logger if absent. */
-  log?: Logger;
-  /** What measures the deadline; the machine's own clock if absent. */
-  clock?: Clock;
-  /**
-   * How long each actor may take to stop, in milliseconds, before it is abandoned; for ever if
-   * absent.
-   */
-  deadline?: number;
-}
-
-/** Supervises a set of actors. */
-export interface Supervisor {
+/** Supervises actors: when one fails, the others are stopped. */
+export class Supervisor {
   /**
    * Resolves when all the actors have ended; rejects with the `ActorError` of the first that
    * failed, once the others have been stopped. A rejection that is not handled does not end the
    * process.
    */
   readonly done: Promise<void>;
+  readonly #actors: readonly Lifecycle[];
+  readonly #log: Logger;
+  readonly #clock: Clock;
+  readonly #deadline: number | undefined;
+  #stopping: Promise<void> | undefined;
+  #failure: Error | undefined;
+
+  /**
+   * @param actors The actors, in the order in which data flows: those that ask before those that they
+   *   ask. The very objects that `spawn()` made, by which {@link Supervisor.stop} detects whether it is
+   *   called from inside.
+   * @param options How long each may take to stop, in milliseconds, before it is abandoned: by default for
+   *   ever; what measures that; and where a stop for failure and a stuck actor are reported.
+   */
+  constructor(
+    actors: readonly Lifecycle[],
+    { deadline, clock = systemClock, log }: {
+      readonly deadline?: number;
+      readonly clock?: Clock;
+      readonly log?: Logger;
+    } = {},
+  ) {
+    this.#actors = actors;
+    this.#clock = clock;
+    this.#log = loggerOf(log, clock, "actors");
+    this.#deadline = deadline;
+    this.done = this.#watch();
+    this.done.catch(() => {}); // who supervises says it
+  }
+
   /** Whether the actors are being stopped, or have ended. */
-  readonly isStopping: boolean;
+  get isStopping(): boolean {
+    return this.#stopping !== undefined;
+  }
+
   /** Why {@link Supervisor.done} rejects, or will; undefined if no actor has failed. */
-  readonly failure: Error | undefined;
+  get failure(): Error | undefined {
+    return this.#failure;
+  }
+
   /**
    * Stops the actors one after the other, in the order of the data, so that each can still ask
    * those behind it while it drains. May be called again.
@@ -170,7 +193,11 @@ export interface Supervisor {
    * @returns Resolves when all are stopped. Never rejects: {@link Supervisor.done} says how they
    *   ended.
    */
-  stop(): Promise<void>;
+  stop(): Promise<void> {
+    this.#stopping ??= runOutside(() => this.#stopAll());
+    return isInside(this.#actors) ? Promise.resolve() : this.#stopping;
+  }
+
   /**
    * Stops the actors, since one of them can't begin its work; unless they are being stopped, {@link
    * Supervisor.done} rejects with an `ActorError` that names it.
@@ -179,53 +206,6 @@ export interface Supervisor {
    * @param cause What keeps it from that.
    * @returns Resolves when all are stopped.
    */
-  fail(actor: string, cause: unknown): Promise<void>;
-}
-
-/**
- * Supervises actors: when one fails, the others are stopped.
- *
- * @param actors The actors, in the order in which data flows: those that ask before those that they
- * ask. The very objects that `spawn()` made, by which {@link Supervisor.stop} detects whether it is
- * called from inside.
- * @param options Log, clock and deadline.
- * @returns Their supervisor.
- */
-export function supervise(actors: readonly Lifecycle[], options: SuperviseOptions = {}): Supervisor {
-  return new ActorSupervisor(actors, options);
-}
-
-class ActorSupervisor implements Supervisor {
-  readonly done: Promise<void>;
-  readonly #actors: readonly Lifecycle[];
-  readonly #log: Logger;
-  readonly #clock: Clock;
-  readonly #deadline: number | undefined;
-  #stopping: Promise<void> | undefined;
-  #failure: Error | undefined;
-
-  constructor(actors: readonly Lifecycle[], options: SuperviseOptions) {
-    this.#actors = actors;
-    this.#clock = options.clock ?? systemClock;
-    this.#log = loggerOf(options.log, this.#clock, "actors");
-    this.#deadline = options.deadline;
-    this.done = this.#watch();
-    this.done.catch(() => {}); // who supervises says it
-  }
-
-  get isStopping(): boolean {
-    return this.#stopping !== undefined;
-  }
-
-  get failure(): Error | undefined {
-    return this.#failure;
-  }
-
-  stop(): Promise<void> {
-    this.#stopping ??= runOutside(() => this.#stopAll());
-    return isInside(this.#actors) ? Promise.resolve() : this.#stopping;
-  }
-
   fail(actor: string, cause: unknown): Promise<void> {
     if (!this.isStopping) this.#failure ??= new ActorError(actor, { cause });
     return this.stop();

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertInstanceOf, assertRejects, assertStrictEquals } from "@std/assert";
 import { type Actor, later, spawn } from "../../../src/actors/kernel/mod.ts";
 import { ActorError, ActorStoppedError } from "@greenroom/matrix/errors";
-import { fatal, supervise } from "../../../src/actors/kernel/supervisor.ts";
+import { fatal, Supervisor } from "../../../src/actors/kernel/supervisor.ts";
 import {
   assertPending,
   eventLoopTurn,
@@ -48,7 +48,7 @@ Deno.test("Supervisor.stop() stops the actors in order, each awaited", async () 
     await settle();
     order.push(`${name} ends`);
   });
-  const supervisor = supervise([first, second, third], { log });
+  const supervisor = new Supervisor([first, second, third], { log });
   await Promise.all([supervisor.stop(), supervisor.stop()]);
   await supervisor.done;
   assertEquals(order, ["first", "second", "third"].flatMap((name) => [`${name} begins`, `${name} ends`]));
@@ -57,7 +57,7 @@ Deno.test("Supervisor.stop() stops the actors in order, each awaited", async () 
 
 Deno.test("Supervisor.stop() allows an actor to ask later ones while it drains", async () => {
   const { log, first, second } = stages();
-  const supervisor = supervise([first, second], { log });
+  const supervisor = new Supervisor([first, second], { log });
   const asks = Array.from({ length: 10 }, (_, index) =>
     first.run(async () => {
       await settle();
@@ -69,7 +69,7 @@ Deno.test("Supervisor.stop() allows an actor to ask later ones while it drains",
 
 Deno.test("Supervisor.done resolves when the actors have ended by themselves", async () => {
   const { first, second } = stages();
-  const supervisor = supervise([first, second]);
+  const supervisor = new Supervisor([first, second]);
   await second.stop();
   await assertPending(supervisor.done);
   await first.stop();
@@ -79,7 +79,7 @@ Deno.test("Supervisor.done resolves when the actors have ended by themselves", a
 Deno.test("a failure stops the other actors in order, and Supervisor.done rejects with it once they have ended", async () => {
   const order: string[] = [];
   const { log, first, second, third } = stages((name) => void order.push(name));
-  const supervisor = supervise([first, second, third], { log });
+  const supervisor = new Supervisor([first, second, third], { log });
   const gate = Promise.withResolvers<void>();
   const turn = third.run(() => gate.promise);
   const failure = await rejectionOf(second.run(fail));
@@ -103,7 +103,7 @@ Deno.test("Supervisor.done rejects with the first of several failures", async ()
   const { log, first, second } = stages((name) => {
     if (name === "first") throw new Error("can't close");
   });
-  const supervisor = supervise([first, second], { log });
+  const supervisor = new Supervisor([first, second], { log });
   const failure = await rejectionOf(second.run(fail));
   assertStrictEquals(await rejectionOf(supervisor.done), failure);
   assertInstanceOf(await rejectionOf(first.done), ActorError);
@@ -112,7 +112,7 @@ Deno.test("Supervisor.done rejects with the first of several failures", async ()
 
 Deno.test("a failure that another one led to is not reported as well", async () => {
   const { log, first, second } = stages();
-  const supervisor = supervise([first, second], { log });
+  const supervisor = new Supervisor([first, second], { log });
   const failure = await rejectionOf(first.run(async () => {
     throw fatal(await rejectionOf(second.run(fail)));
   }));
@@ -126,7 +126,7 @@ Deno.test("a failure while stopping does not keep the others from being stopped"
   const { log, first, second } = stages((name) => {
     if (name === "first") throw new Error("can't close");
   });
-  const supervisor = supervise([first, second], { log });
+  const supervisor = new Supervisor([first, second], { log });
   await supervisor.stop();
   await second.done;
   await assertRejects(() => supervisor.done, ActorError, "can't close");
@@ -135,7 +135,7 @@ Deno.test("a failure while stopping does not keep the others from being stopped"
 Deno.test("Supervisor.stop() abandons an actor that takes longer than the deadline, reports it and goes on", async () => {
   const clock = new ManualClock();
   const { log, first, second } = stages();
-  const supervisor = supervise([first, second], { log, clock, deadline: 5_000 });
+  const supervisor = new Supervisor([first, second], { log, clock, deadline: 5_000 });
   const stuck = rejectionOf(first.run(() => new Promise(() => {})));
   const queued = rejectionOf(first.run(() => 1));
   await settle();
@@ -157,14 +157,14 @@ Deno.test("Supervisor.stop() abandons an actor that takes longer than the deadli
 Deno.test("Supervisor.stop() with a deadline leaves no wait behind when all goes well", async () => {
   const clock = new ManualClock();
   const { log, first, second } = stages();
-  await supervise([first, second], { log, clock, deadline: 5_000 }).stop();
+  await new Supervisor([first, second], { log, clock, deadline: 5_000 }).stop();
   assertEquals([clock.waiting, log.lines], [0, []]);
 });
 
 Deno.test("the deadline also bounds what an actor that failed has left behind", async () => {
   const clock = new ManualClock();
   const { log, first, second } = stages();
-  const supervisor = supervise([first, second], { log, clock, deadline: 1_000 });
+  const supervisor = new Supervisor([first, second], { log, clock, deadline: 1_000 });
   const stuck = rejectionOf(first.run(() => later(new Promise(() => {}))));
   const failure = await rejectionOf(first.run(fail));
   assertInstanceOf(await stuck, ActorStoppedError);
@@ -175,7 +175,7 @@ Deno.test("the deadline also bounds what an actor that failed has left behind", 
 
 Deno.test("Supervisor.stop() awaited inside a turn, deep in a chain of asks, does not deadlock", async () => {
   const { log, first, second, third } = stages();
-  const supervisor = supervise([first, second, third], { log });
+  const supervisor = new Supervisor([first, second, third], { log });
   const order: string[] = [];
   const chain = first.run(() =>
     second.run(() =>
@@ -196,7 +196,7 @@ Deno.test("Supervisor.stop() awaited inside a turn, deep in a chain of asks, doe
 
 Deno.test("Supervisor.stop() called inside a turn still stops the actors in order", async () => {
   const { log, first, second } = stages();
-  const supervisor = supervise([first, second], { log });
+  const supervisor = new Supervisor([first, second], { log });
   const turn = first.run(async () => {
     await supervisor.stop();
     await settle();
@@ -208,7 +208,7 @@ Deno.test("Supervisor.stop() called inside a turn still stops the actors in orde
 
 Deno.test("Supervisor.done waits for what an actor that failed has left behind", async () => {
   const { log, first, second } = stages();
-  const supervisor = supervise([first, second], { log });
+  const supervisor = new Supervisor([first, second], { log });
   const gate = Promise.withResolvers<void>();
   const leftover = rejectionOf(second.run(() => later(gate.promise)));
   const failure = await rejectionOf(second.run(fail));
@@ -220,7 +220,7 @@ Deno.test("Supervisor.done waits for what an actor that failed has left behind",
 
 Deno.test("a failure that is not handled ends no process", async () => {
   const { log, first, second } = stages();
-  const supervisor = supervise([first, second], { log });
+  const supervisor = new Supervisor([first, second], { log });
   assertInstanceOf(await rejectionOf(second.run(fail)), ActorError);
   await supervisor.stop();
   await eventLoopTurn();
@@ -228,7 +228,7 @@ Deno.test("a failure that is not handled ends no process", async () => {
 
 Deno.test("Supervisor.stop() inside a turn of an actor it does not look after waits", async () => {
   const { log, first, second } = stages();
-  const supervisor = supervise([first], { log });
+  const supervisor = new Supervisor([first], { log });
   const gate = Promise.withResolvers<void>();
   const turn = first.run(() => gate.promise);
   const stop = second.run(() => supervisor.stop());

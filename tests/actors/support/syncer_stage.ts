@@ -21,7 +21,7 @@ import type { SyncerAPI } from "@greenroom/matrix";
 import type { JsonObject, SyncOptions, SyncResponse } from "@greenroom/matrix/types";
 import { NetworkError } from "@greenroom/matrix/errors";
 import { syncerFacade } from "../../../src/client/client_operations.ts";
-import { supervise, type Supervisor } from "../../../src/actors/kernel/mod.ts";
+import { Supervisor } from "../../../src/actors/kernel/mod.ts";
 import { TestClock } from "@greenroom/matrix/testing";
 import { recordingLogger } from "../kernel/support.ts";
 import { CountingStore } from "./counting_store.ts";
@@ -140,7 +140,7 @@ export async function syncerStage(options: SyncerStageOptions = {}): Promise<Syn
     clock,
     log,
   });
-  const supervisor = supervise([syncer, dispatcher, store], { log, clock });
+  const supervisor = new Supervisor([syncer, dispatcher, store], { log, clock });
   return {
     clock,
     kv,
