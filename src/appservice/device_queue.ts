@@ -11,7 +11,7 @@ import { type Clock, elapsed } from "../base/clock.ts";
 import { RecentSet } from "../base/recent_map.ts";
 import { isJsonObject } from "../types/json.ts";
 import { type HTTPAPI, Session } from "../api/http/mod.ts";
-import { freshFilter, type SyncAPI, syncAPI } from "../api/server/server.ts";
+import { freshFilter, type SyncAPI, syncAPI, type SyncOptions } from "../api/server/server.ts";
 import type { SyncFeed } from "../actors/syncer/syncer.ts";
 import type { Filter } from "../types/events/sync_response.ts";
 import { PresenceState } from "../types/enums.ts";
@@ -38,16 +38,6 @@ interface DevicePage {
   readonly isFull: boolean;
 }
 
-/** Options of {@link DeviceQueue.read}. */
-interface ReadOptions {
-  /** Where to go on; undefined: from the start. */
-  readonly since: SyncToken | undefined;
-  /** How long the server waits for something, in milliseconds. Default: 0. */
-  readonly timeout?: number;
-  /** Ends the request. */
-  readonly signal?: AbortSignal;
-}
-
 /** Reads what is sent to a device. */
 export class DeviceQueue {
   readonly #sync: SyncAPI["sync"];
@@ -57,8 +47,8 @@ export class DeviceQueue {
     this.#sync = sync;
   }
 
-  /** Reads a page. */
-  async read({ since, timeout = 0, signal }: ReadOptions): Promise<DevicePage> {
+  /** Reads a page. By default the server does not wait for something. */
+  async read({ since, timeout = 0, signal }: SyncOptions): Promise<DevicePage> {
     const response = await this.#sync({
       since,
       timeout,
@@ -108,14 +98,6 @@ export interface OwnDevice {
   readonly deviceId: string;
 }
 
-/** What a watch works with. */
-interface QueueWatchOptions {
-  /** Whose queue it is. */
-  readonly device: OwnDevice;
-  /** Measures time. */
-  readonly clock: Clock;
-}
-
 /**
  * How often the device's queue is looked at even if no transaction says that there is something, in
  * milliseconds: those may have been dropped.
@@ -135,7 +117,8 @@ function keysOf(transaction: Transaction, { userId, deviceId }: OwnDevice): stri
 
 /** Says when the queue has to be looked at. */
 export class QueueWatch {
-  readonly #options: QueueWatchOptions;
+  readonly #device: OwnDevice;
+  readonly #clock: Clock;
   readonly #onDevice: (userId: string) => void;
   /** What was said last of the keys that are left. */
   #keys = "";
@@ -145,18 +128,17 @@ export class QueueWatch {
   #looked: number | undefined;
 
   /**
-   * @param options What it works with.
+   * @param device Whose queue it is.
+   * @param clock Measures time.
    * @param onDevice Receives the other users whose devices were sent something.
    */
-  constructor(options: QueueWatchOptions, onDevice: (userId: string) => void) {
-    this.#options = options;
-    this.#onDevice = onDevice;
+  constructor(device: OwnDevice, clock: Clock, onDevice: (userId: string) => void) {
+    [this.#device, this.#clock, this.#onDevice] = [device, clock, onDevice];
   }
 
   /** Whether the queue has to be looked at, whatever the transactions say. */
   get isDue(): boolean {
-    const { clock } = this.#options;
-    return this.#looked === undefined || elapsed(clock.now(), this.#looked) >= LOOK_AT_QUEUE_EVERY;
+    return this.#looked === undefined || elapsed(this.#clock.now(), this.#looked) >= LOOK_AT_QUEUE_EVERY;
   }
 
   /** Notes that nothing was left in it at a time, in milliseconds since the epoch. */
@@ -170,7 +152,7 @@ export class QueueWatch {
    * have been dropped from the transactions.
    */
   note(entries: readonly Entry[]): void {
-    const { device } = this.#options;
+    const device = this.#device;
     for (const { transaction } of entries) {
       for (const message of transaction.to_device) {
         if (!isJsonObject(message) || message.to_device_id !== device.deviceId) continue;

@@ -118,7 +118,7 @@ export class TransactionFeed implements SyncFeed {
   constructor(options: TransactionFeedOptions) {
     this.#options = options;
     this.#left = new LeftRooms(options.rooms);
-    this.#watch = options.queue && new QueueWatch(options, (userId) => {
+    this.#watch = options.queue && new QueueWatch(options.device, options.clock, (userId) => {
       if (this.isOwn(userId)) this.clients.read(userId as UserID);
     });
     this.#unread = new UnreadRooms(options.rooms);
