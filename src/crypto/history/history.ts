@@ -97,11 +97,8 @@ const partsOf = ({ sender, roomId }: Place): [string, string] => [sender, roomId
 /** Fetches the history that inviters share, and takes it in. */
 export class HistoryIntake {
   readonly #options;
-  readonly #announced = new FairRecords<Announced, Place>("history_announced", {
-    limit: MAX_ANNOUNCED,
-    partsOf,
-  });
-  readonly #accepted = new FairRecords<Accepted, Place>("history_accepted", { limit: MAX_ACCEPTED, partsOf });
+  readonly #announced = new FairRecords<Announced, Place>("history_announced", MAX_ANNOUNCED, partsOf);
+  readonly #accepted = new FairRecords<Accepted, Place>("history_accepted", MAX_ACCEPTED, partsOf);
   readonly #failed = new Retries<string>(FAILED);
   /** For which of them the sender's devices were looked up in this process. */
   readonly #lookedUp = new RecentMap<string, Place>(MAX_ANNOUNCED);

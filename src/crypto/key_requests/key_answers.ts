@@ -54,11 +54,12 @@ const MAX_IN_ALL = 1_000;
  */
 export class KeyAnswers {
   readonly #options: KeyAnswersOptions;
-  readonly #pending = new FairRecords<PendingAnswer, Asker>("keyAnswer", {
-    limit: MAX_PENDING,
-    partsOf: ({ userId, deviceId, requestId }) => [userId, deviceId, requestId],
-    shareOf: ({ deviceId }) => deviceId,
-  });
+  readonly #pending = new FairRecords<PendingAnswer, Asker>(
+    "keyAnswer",
+    MAX_PENDING,
+    ({ userId, deviceId, requestId }) => [userId, deviceId, requestId],
+    ({ deviceId }) => deviceId,
+  );
   readonly #limit: SharedRateLimit;
 
   /** @param options The parts that it needs. */

@@ -137,30 +137,27 @@ function largest<Value>(
   return found;
 }
 
-/** What values are kept by. */
-interface FairRecordsOptions<Value, Name> {
-  /** How many are kept. */
-  readonly limit: number;
-  /** The parts of a value's name: the first is its group. */
-  readonly partsOf: (name: Name) => readonly [group: string, ...others: string[]];
-  /** The share of a value within its group. Default: groups are not shared. */
-  readonly shareOf?: (value: Value) => string;
-}
-
 /** Keeps values by name, so that none of those they come from can crowd out the rest. */
 export class FairRecords<Value extends Name, Name = Value> {
   readonly #kind: string;
-  readonly #options: FairRecordsOptions<Value, Name>;
+  readonly #partsOf: (name: Name) => readonly [group: string, ...others: string[]];
   readonly #index: FairIndex<Value>;
 
   /**
    * @param kind The kind of the records.
-   * @param options What values are kept by.
+   * @param limit How many are kept.
+   * @param partsOf The parts of a value's name: the first is its group.
+   * @param shareOf The share of a value within its group. Default: groups are not shared.
    */
-  constructor(kind: string, options: FairRecordsOptions<Value, Name>) {
+  constructor(
+    kind: string,
+    limit: number,
+    partsOf: (name: Name) => readonly [group: string, ...others: string[]],
+    shareOf?: (value: Value) => string,
+  ) {
     this.#kind = kind;
-    this.#options = options;
-    this.#index = new FairIndex(options.limit, options.shareOf);
+    this.#partsOf = partsOf;
+    this.#index = new FairIndex(limit, shareOf);
   }
 
   /** Reads what an earlier process has left. */
@@ -192,12 +189,12 @@ export class FairRecords<Value extends Name, Name = Value> {
   }
 
   #placeOf(name: Name): [group: string, id: string] {
-    const [group, ...others] = this.#options.partsOf(name);
+    const [group, ...others] = this.#partsOf(name);
     return [group, JSON.stringify(others)];
   }
 
   #keyOf(name: Name): RecordKey<Value> {
-    return recordKey(this.#kind, ...this.#options.partsOf(name));
+    return recordKey(this.#kind, ...this.#partsOf(name));
   }
 }
 

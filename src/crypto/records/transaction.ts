@@ -297,8 +297,9 @@ export class LiveObjects<Live extends Disposable> {
     const object = make();
     if (object === undefined) return object;
     this.#objects.set(id, object);
-    tx.onCommit(() => this.#trim());
-    tx.onAbort(() => this.#trim());
+    const trim = () => this.#trim(this.#limit);
+    tx.onCommit(trim);
+    tx.onAbort(trim);
     return object;
   }
 
@@ -311,7 +312,7 @@ export class LiveObjects<Live extends Disposable> {
   add(tx: Transaction, id: string, object: Live): void {
     this.evict(id);
     this.#objects.set(id, object);
-    tx.onCommit(() => this.#trim());
+    tx.onCommit(() => this.#trim(this.#limit));
     tx.onAbort(() => this.evict(id));
   }
 
@@ -322,14 +323,10 @@ export class LiveObjects<Live extends Disposable> {
 
   /** Frees all objects. */
   clear(): void {
-    this.#freeDownTo(0);
+    this.#trim(0);
   }
 
-  #trim(): void {
-    this.#freeDownTo(this.#limit);
-  }
-
-  #freeDownTo(count: number): void {
+  #trim(count: number): void {
     while (this.#objects.size > count) this.#objects.removeOldest()?.[Symbol.dispose]();
   }
 }

@@ -238,10 +238,11 @@ const MAX_IN_ALL = 100;
 /** Answers requests for secrets. */
 export class SecretAnswers {
   readonly #options;
-  readonly #pending = new FairRecords<PendingSecret, Asker>("secret_answer", {
-    limit: MAX_PENDING,
-    partsOf: ({ deviceId, requestId }) => [deviceId, requestId],
-  });
+  readonly #pending = new FairRecords<PendingSecret, Asker>(
+    "secret_answer",
+    MAX_PENDING,
+    ({ deviceId, requestId }) => [deviceId, requestId],
+  );
   readonly #limit: SharedRateLimit;
 
   /** @param options The parts that it needs. */
