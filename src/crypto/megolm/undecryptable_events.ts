@@ -97,20 +97,10 @@ export class UndecryptableEvents {
     this.#untried = true;
     const records = await tx.list<UndecryptableRecord>("parked");
     records.sort(([, one], [, other]) => one.order - other.order);
-    for (const [, { event, code, order, at }] of records) {
-      const { room_id: roomId, event_id: eventId, sender } = event;
-      const kept: Undecrypted = {
-        roomId,
-        eventId,
-        sessionId: sessionOf(event),
-        sender,
-        code,
-        order,
-        at,
-        recovered: false,
-      };
-      this.#index.load(roomId, eventId, kept);
-      this.#last = order;
+    for (const [, record] of records) {
+      const kept = keptOf(record);
+      this.#index.load(kept.roomId, kept.eventId, kept);
+      this.#last = kept.order;
     }
   }
 
@@ -122,26 +112,12 @@ export class UndecryptableEvents {
    * @returns Whether it is new, and its key is worth asking for.
    */
   add(tx: Transaction, event: MessageEvent, why: Undecryptable): boolean {
-    const { room_id: roomId, event_id: eventId, sender } = event;
+    const { room_id: roomId, event_id: eventId } = event;
     if (!CURABLE.has(why.code) || this.#index.get(roomId, eventId) !== undefined) return false;
     if (JSON.stringify(event).length > MAX_LENGTH) return false;
-    const order = ++this.#last;
-    const record: UndecryptableRecord = {
-      event,
-      code: why.code,
-      order,
-      at: this.#options.context.clock.now(),
-    };
-    const kept: Undecrypted = {
-      roomId,
-      eventId,
-      sessionId: sessionOf(event),
-      sender,
-      code: why.code,
-      order,
-      at: record.at,
-      recovered: false,
-    };
+    const at = this.#options.context.clock.now();
+    const record: UndecryptableRecord = { event, code: why.code, order: ++this.#last, at };
+    const kept = keptOf(record);
     tx.set(undecryptableKey(kept), record);
     for (const [, , gone] of this.#index.set(tx, [roomId, eventId, kept])) tx.delete(undecryptableKey(gone));
     return why.code !== "UNTRUSTED" || why.isKeyWanted === true;
@@ -252,6 +228,12 @@ export class UndecryptableEvents {
   #isOld({ at }: Undecrypted): boolean {
     return this.#options.context.clock.now() - at > this.#options.maxAgeMs;
   }
+}
+
+/** What is kept in memory of an event that has just been stored, or read. */
+function keptOf({ event, code, order, at }: UndecryptableRecord): Undecrypted {
+  const { room_id: roomId, event_id: eventId, sender } = event;
+  return { roomId, eventId, sessionId: sessionOf(event), sender, code, order, at, recovered: false };
 }
 
 function sessionOf({ content }: MessageEvent): string {
