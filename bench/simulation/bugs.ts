@@ -439,7 +439,7 @@ export const BUGS: readonly Bug[] = [
   {
     name: "Who speaks in a room that was encrypted later is not followed",
     path: "src/crypto/engine/receive_sync.ts",
-    find: "  devices.tracked.track(tx, new Set(speakers.map(({ sender }) => sender)));\n",
+    find: "  devices.tracked.track(tx, speakers);\n",
     replace: "",
     worlds: ["--favour=a room is encrypted in which somebody only reads"],
   },

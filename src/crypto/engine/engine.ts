@@ -118,7 +118,7 @@ export class Engine {
 
   /** Opens the engine of a device: with the keys in the vault, or new ones if it is empty. */
   static async open(options: EngineOptions): Promise<Engine> {
-    const vodozemac = await LivingVodozemac.load({ log: options.log, forget: () => engine.#clear() });
+    const vodozemac = await LivingVodozemac.load(options.log, () => engine.#clear());
     const engine = new Engine(options, vodozemac);
     await vodozemac.run(() => engine.#open());
     return engine;
@@ -305,16 +305,16 @@ export class Engine {
     work: (tx: Transaction, parts: EngineParts) => Promise<Result>,
     options?: StepOptions,
   ): Promise<Result> {
-    return this.#vodozemac.run(() => this.#transact((tx) => work(tx, this.#opened), options));
+    return this.#vodozemac.run(() => this.#transact(work, options));
   }
 
   async #transact<Result>(
-    work: (tx: Transaction) => Promise<Result>,
+    work: (tx: Transaction, parts: EngineParts) => Promise<Result>,
     { marks = false, shared = false, ...commit }: StepOptions = {},
   ): Promise<Result> {
     const tx = new Transaction(this.#options.vault, this.#cache);
     try {
-      const result = await work(tx);
+      const result = await work(tx, this.#parts as EngineParts); // only `#open()`, which makes them, has none
       if (tx.changes > 0) await this.#forgetSent(tx);
       if (shared) this.#durable = tx.begin() ?? this.#durable;
       else await tx.commit(commit);
@@ -339,27 +339,25 @@ export class Engine {
   }
 }
 
-/** What a living instance needs. */
-export interface LivingVodozemacOptions {
-  /** Logs that an instance has failed. */
-  readonly log: Logger;
-  /** Frees all objects of a failed instance; they are restored from their records. */
-  readonly forget: () => void;
-}
-
 /** An instance of vodozemac that is replaced after it has trapped. */
 export class LivingVodozemac {
-  readonly #options: LivingVodozemacOptions;
+  readonly #log: Logger;
+  readonly #forget: () => void;
   #instance: Vodozemac;
 
-  private constructor(options: LivingVodozemacOptions, instance: Vodozemac) {
-    this.#options = options;
-    this.#instance = instance;
+  private constructor(instance: Vodozemac, log: Logger, forget: () => void) {
+    [this.#instance, this.#log, this.#forget] = [instance, log, forget];
   }
 
-  static async load(options: LivingVodozemacOptions): Promise<LivingVodozemac> {
+  /**
+   * Loads vodozemac.
+   *
+   * @param log Logs that an instance has failed.
+   * @param forget Frees all objects of a failed instance; they are restored from their records.
+   */
+  static async load(log: Logger, forget: () => void): Promise<LivingVodozemac> {
     try {
-      return new LivingVodozemac(options, await Vodozemac.load());
+      return new LivingVodozemac(await Vodozemac.load(), log, forget);
     } catch (error) {
       if (!(error instanceof WebAssembly.CompileError)) throw error;
       throw new MissingPermissionError(
@@ -384,7 +382,7 @@ export class LivingVodozemac {
       return await work();
     } catch (error) {
       if (!this.#instance.dead) throw error;
-      this.#options.log.error("The cryptographic library has failed, and is restarted", {
+      this.#log.error("The cryptographic library has failed, and is restarted", {
         error: String(error),
       });
       await this.#revive();
@@ -394,6 +392,6 @@ export class LivingVodozemac {
 
   async #revive(): Promise<void> {
     this.#instance = await Vodozemac.load();
-    this.#options.forget();
+    this.#forget();
   }
 }

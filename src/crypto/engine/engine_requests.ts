@@ -80,8 +80,13 @@ export class EngineRequests {
   /** All that is to be asked now, and is not being asked already. */
   take(): EngineRequest[] {
     if (this.#isRefused) return [];
-    const kinds = [this.#upload(), this.#signatures(), this.#queries(), this.#claims(), this.#outbox()];
-    return kinds.flatMap((requests) => [...requests]);
+    return [
+      ...this.#upload(),
+      ...this.#signatures(),
+      ...this.#queries(),
+      ...this.#claims(),
+      ...this.#outbox(),
+    ];
   }
 
   /**

@@ -22,7 +22,7 @@ import {
   SyncStream,
   type ToDeviceEvent,
 } from "../../types/events/event.ts";
-import type { UserID } from "../../types/ids.ts";
+import type { RoomID, UserID } from "../../types/ids.ts";
 import { isJsonObject } from "../../types/json.ts";
 import { DamagedAccountError } from "../account/account.ts";
 import { accepts, type Decryption, senderTrustOf, type ToDeviceMessage } from "../megolm/mod.ts";
@@ -67,12 +67,13 @@ export async function receiveSync(
   const found = counts && ownKeys.receiveCounts(tx, counts, unusedFallbackTypes);
   if (found === "lost") devices.tracked.changed(tx, [parts.context.own.userId]);
   takeDeviceLists(tx, parts, input);
-  const before = input.state.map(({ roomId }) => roomId).filter((roomId) => rooms.isEncrypted(roomId));
-  const encryptedRooms = new Set(before);
+  const encryptedRooms = new Set<RoomID>();
+  for (const { roomId } of input.state) if (rooms.isEncrypted(roomId)) encryptedRooms.add(roomId);
   for (const room of input.state) await receiveRoomState(tx, parts, room);
   // If the room was encrypted after they came, nothing else has shown them before something is sent there.
-  const speakers = input.encrypted.filter(({ room_id }) => rooms.isEncrypted(room_id));
-  devices.tracked.track(tx, new Set(speakers.map(({ sender }) => sender)));
+  const speakers = new Set<UserID>();
+  for (const { room_id, sender } of input.encrypted) if (rooms.isEncrypted(room_id)) speakers.add(sender);
+  devices.tracked.track(tx, speakers);
   const { toDevice, newKeys } = await takeToDevice(tx, parts, { input, skip });
   const again = new Set<number>();
   const { handledBefore } = input;
