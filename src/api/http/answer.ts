@@ -29,7 +29,8 @@ export class Deadline {
   #awaited = false;
   #failure: { readonly error: unknown } | undefined;
 
-  readonly #sent: () => Sent;
+  /** Makes the request, as errors describe it, which must not repeat it: most requests have none. */
+  readonly sent: () => Sent;
 
   /** Whether another owner has to call {@link Deadline.end}. */
   held = false;
@@ -41,21 +42,16 @@ export class Deadline {
    * @param clock Measures the time.
    * @param ms How long nothing may happen, in milliseconds; 0 means for ever.
    * @param outer The caller's signal.
-   * @param sent Makes the request, as errors describe it: most requests have none.
+   * @param sent Makes the request, as errors describe it.
    */
   constructor(clock: Clock, ms: number, outer: AbortSignal | undefined, sent: () => Sent) {
     outer?.throwIfAborted();
-    this.#sent = sent;
+    this.sent = sent;
     this.#clock = clock;
     this.#ms = ms;
     this.#outer = outer;
     outer?.addEventListener("abort", this.#abort);
     if (ms > 0) this.#watch();
-  }
-
-  /** The request, which errors must not repeat. */
-  get sent(): Sent {
-    return this.#sent();
   }
 
   /** What `fetch` listens to. */
@@ -110,7 +106,7 @@ export class Deadline {
     if (this.#outer?.aborted) return this.#outer.reason;
     if (this.#failure !== undefined) return this.#failure.error;
     if (error instanceof MatrixError) return error;
-    const { sent } = this;
+    const sent = this.sent();
     const { host } = sent;
     const cause = sent.shownError(error);
     if (this.#timedOut) {
@@ -190,7 +186,7 @@ export async function readJson(
     return JSON.parse(text);
   } catch {
     // Without the parser's error: it quotes the text, which may hold a secret.
-    const type = deadline.sent.shown(response.headers.get("content-type")?.slice(0, 100) ?? "none");
+    const type = deadline.sent().shown(response.headers.get("content-type")?.slice(0, 100) ?? "none");
     throw new ServiceResponseError(
       `Cannot use the answer to ${request}: it is no JSON (content type ${type}, ${size} bytes)`,
     );
@@ -204,7 +200,7 @@ export async function readJson(
 export async function readErrorBody(answer: Answer): Promise<JsonObject> {
   try {
     const body = await readJson(answer, MAX_ERROR_SIZE);
-    return isJsonObject(body) ? answer.deadline.sent.shownBody(body) : {};
+    return isJsonObject(body) ? answer.deadline.sent().shownBody(body) : {};
   } catch (error) {
     if (error instanceof ServiceResponseError) return {};
     throw error;
