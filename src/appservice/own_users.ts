@@ -203,7 +203,7 @@ export class UnreadRooms {
     }
     const doubtful: RoomID[] = [];
     for (const roomId of rooms) {
-      if (joined.has(roomId) || await this.#own.isThere(roomId)) this.#note(roomId);
+      if (joined.has(roomId) || await this.#own.isThere(roomId)) this.#known.add(roomId);
       else doubtful.push(roomId);
     }
     if (doubtful.length === 0) return;
@@ -211,7 +211,7 @@ export class UnreadRooms {
     const there = await this.#own.joinedRooms().catch(() => undefined);
     if (there === undefined) return; // the next time
     for (const roomId of doubtful) {
-      this.#note(roomId);
+      this.#known.add(roomId);
       if (there.includes(roomId)) continue;
       log.warn(
         "What is said in an encrypted room can't be read, since the own user is not in it, and other users " +
@@ -219,9 +219,5 @@ export class UnreadRooms {
         { roomId, userId },
       );
     }
-  }
-
-  #note(roomId: RoomID): void {
-    this.#known.add(roomId);
   }
 }
