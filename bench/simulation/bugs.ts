@@ -100,7 +100,7 @@ export const BUGS: readonly Bug[] = [
   {
     name: "A repeated handler sends under another transaction ID",
     path: "src/actors/dispatcher/delivery_scope.ts",
-    find: 'return `gr-${(await this.#ids.hash(inClear))(JSON.stringify([...place, "key", key]))}`;',
+    find: 'return `gr-${hash(JSON.stringify([...place, "key", key]), inClear)}`;',
     replace: "return `gr-${crypto.randomUUID()}`;",
   },
   {

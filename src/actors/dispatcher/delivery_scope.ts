@@ -45,15 +45,12 @@ export class SendIds {
   /**
    * The function that hashes a text. The key is read once, so that sends leave in the order in
    * which they were requested.
-   *
-   * @param inClear Whether the server sees what is sent.
    */
-  async hash(inClear: boolean): Promise<(text: string) => string> {
-    const hash = await (this.#hash ??= this.#open().catch((error) => {
+  hash(): Promise<Hash> {
+    return this.#hash ??= this.#open().catch((error) => {
       this.#hash = undefined;
       throw error;
-    }));
-    return (text) => hash(text, inClear);
+    });
   }
 
   async #open(): Promise<Hash> {
@@ -67,59 +64,8 @@ export class SendIds {
   }
 }
 
+/** @param inClear Whether the server sees what is sent. */
 type Hash = (text: string, inClear: boolean) => string;
-
-/** The sends of one run of a handler. */
-class DeliverySends {
-  readonly #ids: SendIds;
-  readonly #delivery: string;
-  /** How often the same was sent, by its hash. */
-  readonly #counts = new Map<string, number>();
-  /** What a key was used for. */
-  readonly #keys = new Map<string, string>();
-
-  /**
-   * @param ids Makes the IDs.
-   * @param delivery The name of the delivery.
-   */
-  constructor(ids: SendIds, delivery: string) {
-    this.#ids = ids;
-    this.#delivery = delivery;
-  }
-
-  /**
-   * Makes the ID of the next send.
-   *
-   * @throws {ValueError} If the key was used for something else.
-   */
-  async next(
-    { roomId, type, asUserId, content, inClear = false }: Outgoing,
-    key: string | undefined,
-  ): Promise<TransactionID> {
-    const place = [this.#delivery, roomId ?? null, type, asUserId ?? null];
-    if (key !== undefined) {
-      this.#useKey(key, { roomId, type, place: JSON.stringify(place) });
-      return `gr-${(await this.#ids.hash(inClear))(JSON.stringify([...place, "key", key]))}`;
-    }
-    // Now, since the caller may change it.
-    const text = JSON.stringify([...place, "content", content], sorted);
-    const hash = await this.#ids.hash(inClear);
-    const same = hash(text);
-    const count = this.#counts.get(same) ?? 0;
-    this.#counts.set(same, count + 1);
-    return `gr-${count === 0 ? same : hash(`${same} ${count}`)}`;
-  }
-
-  #useKey(key: string, { roomId, type, place }: Pick<Outgoing, "roomId" | "type"> & { place: string }): void {
-    const before = this.#keys.get(key);
-    this.#keys.set(key, before ?? place);
-    if (before === undefined || before === place) return;
-    throw new ValueError(
-      `Cannot send ${type} ${roomId === undefined ? "to devices" : `to ${roomId}`} with the key "${key}": ` +
-        "this run of the handler has used it for another type or room; use another key",
-    );
-  }
-}
 
 /**
  * A replacer for `JSON.stringify()` that writes the members of objects in the order of their names.
@@ -140,7 +86,8 @@ export class DeliveryScope implements HandlerScope {
   readonly #type: string;
   readonly #handlerId: string;
   readonly #sendIds: SendIds;
-  #sends: DeliverySends | undefined;
+  /** How often the same was sent, by its hash, and what keys were used for; undefined: nothing was sent. */
+  #sent: { readonly counts: Map<string, number>; readonly keys: Map<string, string> } | undefined;
 
   /**
    * @param event The event, which the handler may change.
@@ -165,9 +112,38 @@ export class DeliveryScope implements HandlerScope {
     return `${this.#eventId}-${this.#handlerId}${form}`;
   }
 
-  transactionId(outgoing: Outgoing, key: string | undefined): Promise<TransactionID> {
-    return (this.#sends ??= new DeliverySends(this.#sendIds, this.name)).next(outgoing, key);
+  async transactionId(
+    { roomId, type, asUserId, content, inClear = false }: Outgoing,
+    key: string | undefined,
+  ): Promise<TransactionID> {
+    const { counts, keys } = this.#sent ??= { counts: new Map(), keys: new Map() };
+    const place = [this.name, roomId ?? null, type, asUserId ?? null];
+    if (key !== undefined) {
+      useKey(keys, key, { roomId, type, place: JSON.stringify(place) });
+      const hash = await this.#sendIds.hash();
+      return `gr-${hash(JSON.stringify([...place, "key", key]), inClear)}`;
+    }
+    // Now, since the caller may change it.
+    const text = JSON.stringify([...place, "content", content], sorted);
+    const hash = await this.#sendIds.hash();
+    const same = hash(text, inClear);
+    const count = counts.get(same) ?? 0;
+    counts.set(same, count + 1);
+    return `gr-${count === 0 ? same : hash(`${same} ${count}`, inClear)}`;
   }
+}
+
+/** @throws {ValueError} If the key was used for something else. */
+function useKey(
+  keys: Map<string, string>,
+  key: string,
+  { roomId, type, place }: Pick<Outgoing, "roomId" | "type"> & { readonly place: string },
+): void {
+  if (keys.getOrInsert(key, place) === place) return;
+  throw new ValueError(
+    `Cannot send ${type} ${roomId === undefined ? "to devices" : `to ${roomId}`} with the key "${key}": ` +
+      "this run of the handler has used it for another type or room; use another key",
+  );
 }
 
 /** What is known of the running call of a handler. */
