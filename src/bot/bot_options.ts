@@ -8,7 +8,7 @@
 
 import { homeserverAddress } from "../api/server/server.ts";
 import { checkHinted } from "../errors/hints.ts";
-import { checkOptions, type OptionNames } from "../errors/known_names.ts";
+import { checkOneOf, checkOptions, type OptionNames } from "../errors/known_names.ts";
 import {
   Client,
   type ClientOptions,
@@ -282,6 +282,7 @@ export function checkBotOptions(options: BotOptions | HostedBotOptions | ClientB
   const names = "appservice" in options ? HOSTED : "client" in options ? WITH_CLIENT : ALONE;
   checkHinted(options, names, BOT_OPTION_HINTS, "make a bot");
   checkOptions(options, names, "make a bot");
+  checkOneOf(options.msgtype, ["m.notice", "m.text"], "make a bot", "msgtype");
   if (names === ALONE) checkHomeserver(options);
   if ("client" in options && !(options.client instanceof Client)) {
     throw new ValueError("Cannot make a bot: its client must be a Client of @greenroom/matrix");

@@ -390,8 +390,15 @@ export class Composer<C extends Context = Context> {
     if (!(each instanceof Composer)) {
       throw new ValueError(`Cannot use ${typeof each} as middleware: it must be a function or a Composer`);
     }
+    if (each.#has(this)) {
+      throw new ValueError("Cannot use a composer in itself: no function would ever be called");
+    }
     this.#children.push({ tree: each, getsEdits: true });
     this.#middleware.push(each.middleware());
+  }
+
+  #has(other: unknown): boolean {
+    return this === other || this.#children.some(({ tree }) => (tree as Composer).#has(other));
   }
 
   #branch<Narrow extends Context>(

@@ -26,7 +26,6 @@ import { PresenceState } from "../types/enums.ts";
 import { parseUserId } from "../types/identifiers.ts";
 import type { RoomID } from "../types/ids.ts";
 import {
-  checkChoice,
   type ClientLeaseOptions,
   type ClientOptions,
   CLOSE_DEADLINE,
@@ -36,7 +35,7 @@ import {
   wakeOptions,
 } from "./client_options.ts";
 import { checkAuthentication } from "../api/account/account.ts";
-import { checkOptions, type OptionNames } from "../errors/known_names.ts";
+import { checkOneOf, checkOptions, type OptionNames } from "../errors/known_names.ts";
 import { ValueError } from "../errors/matrix_error.ts";
 
 /** What lasts as long as a client: its actors may be replaced, and work with this again. */
@@ -141,7 +140,7 @@ function checkClientOptions(options: ClientOptions): void {
   checkOptions(wake, WAKE, action, "wake.");
   checkRetry(retry, action);
   homeserverAddress(options, action);
-  checkChoice("sync", sync, ["classic", "sliding", "auto"]);
+  checkOneOf(sync, ["classic", "sliding", "auto"], "make a client", "sync");
   if (store !== undefined && typeof store?.commit !== "function") {
     throw new ValueError(
       "Cannot make a client: store is no store; open one, and await it: store: await SqliteStore.open(path)",

@@ -18,6 +18,7 @@ import {
 } from "../api/http/mod.ts";
 import { homeserverAddress, homeserverOf } from "../api/server/server.ts";
 import { type EncryptionOptions, verificationOptions } from "../encryption/encryption.ts";
+import { checkOneOf } from "../errors/known_names.ts";
 import { ValueError } from "../errors/matrix_error.ts";
 import type { Store } from "../store/base/mod.ts";
 import { DEFAULT_LEASE, MAX_LEASE, MIN_LEASE } from "../store/device/mod.ts";
@@ -186,7 +187,7 @@ export function leaseOptions({ store, lease = {} }: ClientOptions): ClientLeaseO
       `Cannot make a client: lease.duration must be from ${MIN_LEASE} to ${MAX_LEASE} milliseconds, not ${duration}`,
     );
   }
-  checkChoice("lease.held", held, ["wait", "refuse"]);
+  checkOneOf(held, ["wait", "refuse"], "make a client", "lease.held");
   return store && lease;
 }
 
@@ -237,9 +238,14 @@ export function encryptionOptions(
 ): EncryptionOptions | undefined {
   if (encryption === undefined || encryption === false) return undefined;
   const options = encryption === true ? {} : encryption;
-  checkChoice("encryption.sendTo", options.sendTo, ["all", "cross-signed", "verified"]);
-  checkChoice("encryption.accept", options.accept, ["all", "cross-signed-or-legacy", "cross-signed"]);
-  checkChoice("encryption.unencrypted", options.unencrypted, ["ignore", "deliver"]);
+  checkOneOf(options.sendTo, ["all", "cross-signed", "verified"], "make a client", "encryption.sendTo");
+  checkOneOf(
+    options.accept,
+    ["all", "cross-signed-or-legacy", "cross-signed"],
+    "make a client",
+    "encryption.accept",
+  );
+  checkOneOf(options.unencrypted, ["ignore", "deliver"], "make a client", "encryption.unencrypted");
   const { acceptFrom = [], confirm } = options.verification ?? {};
   acceptFrom.forEach((userId) => checkIdentifier("userId", userId));
   if (mxid !== undefined && acceptFrom.includes(mxid) && confirm === undefined) {
@@ -278,12 +284,6 @@ export function acceptClear(
 ): ((event: { readonly type: string }) => boolean) | undefined {
   if (options?.unencrypted === "deliver") return undefined;
   return ({ type }) => blacklist.has(type) || type === "m.room.redaction" || ALWAYS_CLEAR.test(type);
-}
-
-/** Refuses a value that is none of those that an option may have. */
-export function checkChoice(name: string, value: string | undefined, choices: readonly string[]): void {
-  if (value === undefined || choices.includes(value)) return;
-  throw new ValueError(`Cannot make a client: ${name} must be one of ${choices.join(", ")}`);
 }
 
 /** How a homeserver wakes a client: the client's option `wake`. */

@@ -177,3 +177,17 @@ export function checkFunction(given: unknown, action: string, what = "its functi
   const is = given === undefined || given === null ? "missing" : `of type ${typeof given}`;
   throw new ValueError(`Cannot ${action}: ${what} is ${is}; give a function`);
 }
+
+/**
+ * Refuses a value of an option that is none of those that it may have.
+ *
+ * @param given The value; undefined: none.
+ * @param all Those that there are.
+ * @param action What was to be done, as the error has it.
+ * @param name The option.
+ * @throws {ValueError} If it is none of them.
+ */
+export function checkOneOf(given: unknown, all: readonly string[], action: string, name: string): void {
+  if (given === undefined || all.includes(given as string)) return;
+  throw new ValueError(`Cannot ${action}: ${name} must be one of ${all.join(", ")}, and is "${given}"`);
+}

@@ -16,7 +16,7 @@ import {
 } from "../../../mod.ts";
 import type { MatrixEvent, UserID } from "../../../types.ts";
 import { inMilliseconds, readDuration, written } from "../../base/clock.ts";
-import { checkOptions } from "../../errors/known_names.ts";
+import { checkFunction, checkOptions } from "../../errors/known_names.ts";
 import { readDate } from "../commands/commands.ts";
 import type { Kit } from "../kit.ts";
 import { foundSessionKey, type Run, sessionKeyFor } from "../run/mod.ts";
@@ -180,6 +180,7 @@ export abstract class HandlerRoom extends BotRoom {
    * ```
    */
   async step<Result>(work: () => Result | Promise<Result>): Promise<Result> {
+    checkFunction(work, "take a step");
     return await this.run.step(
       "once",
       (at) => this.kit.once.value(this.run, at, async () => await work()),

@@ -10,7 +10,7 @@ import { type Client, isEventId, relationTo, type ReplyPlace, toUserId, ValueErr
 import type { EventID, Mentions, RelatesTo, RoomID, RoomMessageContent, UserID } from "../../../types.ts";
 import { inMilliseconds } from "../../base/clock.ts";
 import { checkHinted, type Hints } from "../../errors/hints.ts";
-import { checkOptions, type OptionNames } from "../../errors/known_names.ts";
+import { checkOneOf, checkOptions, type OptionNames } from "../../errors/known_names.ts";
 import { splitMessage } from "../text/mod.ts";
 import { WRITE_HINTS } from "./context_hints.ts";
 
@@ -122,6 +122,9 @@ export interface Written {
  */
 const PLAIN = /^(?!\s|\d+[.)])[^*_`~[\]<>#|&\\\n@:/+=-]*$/;
 
+const FORMATS = ["markdown", "html", "plain"] as const;
+const KINDS = ["m.notice", "m.text", "m.emote"] as const;
+
 /**
  * Writes text that has no formatting and fits into one message, which most texts of bots are.
  *
@@ -131,6 +134,7 @@ export function writePlain(
   text: string,
   format: WriteOptions["format"] = "markdown",
 ): Written | undefined {
+  checkOneOf(format, FORMATS, "write a message", "format");
   if (typeof text !== "string" || text.length >= 1_000 || format === "html" || text.trim() === "") {
     return undefined;
   }
@@ -249,6 +253,7 @@ export function contentOf(
     readonly relatesTo: RelatesTo | undefined;
   },
 ): RoomMessageContent {
+  checkOneOf(msgtype, KINDS, "write a message", "msgtype");
   // Also when it is empty: then nobody is notified by a name in the text.
   const content: RoomMessageContent = { msgtype, body, "m.mentions": mentionsOf(mentions) };
   if (html !== undefined) Object.assign(content, { format: "org.matrix.custom.html", formatted_body: html });
@@ -382,6 +387,9 @@ export async function sendPicture(
     & Captioned
     & { readonly signal: AbortSignal },
 ): Promise<EventID> {
+  if (typeof data === "string") {
+    throw new ValueError("Cannot send an image: give its bytes, not a path or an address");
+  }
   const bytes = data instanceof Uint8Array
     ? data
     : new Uint8Array(data instanceof ArrayBuffer ? data : await data.arrayBuffer());

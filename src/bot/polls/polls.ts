@@ -224,10 +224,11 @@ export type PollEndContent = {
 export function pollStart(options: PollOptions): PollStartContent {
   checkOptions(options, OPTIONS, "start the poll");
   const { question, answers, maxSelections = 1, undisclosed = false } = options;
-  const all = answers.map((answer, at) =>
+  const refuse = (why: string) => new ValueError(`Cannot start the poll: ${why}`);
+  if (!Array.isArray(answers)) throw refuse('its answers must be a list, as ["Yes", "No"]');
+  const all: readonly PollAnswer[] = answers.map((answer, at) =>
     typeof answer === "string" ? { id: `${at + 1}`, text: answer } : answer
   );
-  const refuse = (why: string) => new ValueError(`Cannot start the poll: ${why}`);
   if (question.trim() === "") throw refuse("there is no question");
   if (all.length === 0 || all.length > MAX_ANSWERS) {
     throw refuse(`there are ${all.length} answers; give from 1 to ${MAX_ANSWERS}`);

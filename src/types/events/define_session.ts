@@ -118,5 +118,12 @@ export function defineSession<State extends object>(
   if (typeof name !== "string" || name === "" || name.length > MAX_NAME) {
     throw new ValueError(`Cannot define a session: its name must have 1 to ${MAX_NAME} characters`);
   }
-  return Object.freeze({ name, per, initial, schema });
+  const begin = () => {
+    const state: unknown = initial();
+    if (typeof state === "object" && state !== null && !(state instanceof Promise)) return state as State;
+    throw new ValueError(
+      `Cannot begin the session "${name}": its initial must return an object, and at once`,
+    );
+  };
+  return Object.freeze({ name, per, initial: begin, schema });
 }
