@@ -96,7 +96,7 @@ export class BenchDevice implements AsyncDisposable {
     const store = spawnStore({ kv: await openStore(options.store), ...closesStore, log });
     await store.open([options.userId, DEVICE_ID]);
     const device = new BenchDevice(options, store);
-    await device.crypto.start({ following: new AbortController().signal }); // as a client that syncs
+    await device.crypto.start(new AbortController().signal); // as a client that syncs
     await device.sync();
     return device;
   }

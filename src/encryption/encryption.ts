@@ -6,7 +6,6 @@
 
 import { abortable } from "@std/async/abortable";
 import {
-  type CryptoStartOptions,
   type EncryptedClient,
   EngineRunner,
   pruneCrypto,
@@ -134,7 +133,7 @@ export class Encryption extends HintedCrypto implements CryptoMachine, Lifecycle
     return new Encryption(engine, client, options);
   }
 
-  async start({ following }: CryptoStartOptions = {}): Promise<void> {
+  async start(following?: AbortSignal): Promise<void> {
     const failure = await this.#begin(following);
     if (!await this.#engine.actor.isDoubtful()) return;
     this.#checked = undefined;

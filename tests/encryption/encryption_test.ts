@@ -81,7 +81,7 @@ Deno.test("While a client follows its syncs one that came two minutes ago counts
   assert(encryption.isFollowing);
   await clock.tick(1);
   assertFalse(encryption.isFollowing);
-  await encryption.start({ following: running.signal });
+  await encryption.start(running.signal);
   await encryption.receiveSync(sync());
   await clock.tick(119_999);
   await encryption.encrypt(ROOM, "m.x", {}); // that starts it as well, and changes nothing
@@ -95,7 +95,7 @@ Deno.test("A sync that came before a client follows its syncs does not count: wh
   await encryption.receiveSync(sync());
   await encryption.start();
   assert(encryption.isFollowing);
-  await encryption.start({ following: new AbortController().signal });
+  await encryption.start(new AbortController().signal);
   assertFalse(encryption.isFollowing);
 });
 

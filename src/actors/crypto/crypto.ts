@@ -27,7 +27,6 @@ import { Following, type OnNewRecipient, RoomPreparer, type RoomPreparerOptions 
 export {
   type CryptoHandlers,
   type CryptoHolder,
-  type CryptoStartOptions,
   pruneCrypto,
   spawnCrypto,
   type SyncCrypto,

@@ -209,14 +209,6 @@ function storeVault(store: ActorRef<StoreHandlers>): Vault {
   };
 }
 
-/** Options of {@link SyncCrypto.start}. */
-export interface CryptoStartOptions {
-  /**
-   * Syncs follow until it aborts: each goes on where the one before has ended. Default: none does.
-   */
-  readonly following?: AbortSignal;
-}
-
 /** Where the parts of a client find its encryption, which can be set later. */
 export interface CryptoHolder<Machine> {
   /** The encryption; undefined: there is none. */
@@ -229,9 +221,10 @@ export interface SyncCrypto {
    * Opens the engine, compares the device's keys with what the server has of it, and publishes them
    * if it has none.
    *
-   * @param options Whether syncs follow.
+   * @param following Syncs follow until it aborts: each goes on where the one before has ended. Default:
+   *   none does.
    */
-  start(options?: CryptoStartOptions): Promise<void>;
+  start(following?: AbortSignal): Promise<void>;
   /**
    * Receives a sync response: keys first, then what they decrypt. It is durable with the response's
    * token.

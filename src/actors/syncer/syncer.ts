@@ -260,8 +260,8 @@ export class SyncerHandlers {
     { ahead }: { readonly ahead: boolean },
   ): Promise<SyncRound> {
     const own = await this.#open(signal);
-    const following = ahead ? signal : undefined;
-    await abortable(Promise.resolve(this.#options.encryption.crypto?.start({ following })), signal);
+    const started = this.#options.encryption.crypto?.start(ahead ? signal : undefined);
+    await abortable(Promise.resolve(started), signal);
     const timeout = ahead ? DEFAULT_TIMEOUT : 0;
     return new SyncRound(this.#options, this.#progress, { settings, own, timeout, ahead, signal });
   }

@@ -304,19 +304,6 @@ export function ownKeysOf({ own, account: { deviceKeys } }: OwnKeys): OwnDeviceK
   return { deviceKeys, curve25519: own.curve25519, ed25519: own.ed25519 };
 }
 
-/** The parts that it prunes. */
-export interface PrunerOptions {
-  /** What the parts share. */
-  readonly context: CryptoContext;
-  /** Others' devices. */
-  readonly devices: DeviceLists;
-  readonly olm: OlmChannels;
-  /** The own Megolm sessions. */
-  readonly outbound: OutboundSessions;
-  /** Events that wait for their key. */
-  readonly undecryptable: UndecryptableEvents;
-}
-
 /** What a call of `prune` has done. */
 export interface PruneReport {
   /** Whether nothing is left to do for today; else call it again. */
@@ -324,6 +311,8 @@ export interface PruneReport {
   /** How many records were removed, by their kind. */
   readonly removed: Readonly<Record<string, number>>;
 }
+
+type PrunedParts = Pick<EngineParts, "context" | "devices" | "olm" | "outbound" | "undecryptable">;
 
 /** A task of pruning; whether it has more to do. */
 type PruneTask = (tx: Transaction) => Promise<"done" | "more">;
@@ -336,13 +325,13 @@ const TASKS_A_STEP = 200;
  * process begins again, and finds less to do.
  */
 export class Pruner {
-  readonly #options: PrunerOptions;
+  readonly #parts: PrunedParts;
   /** The tasks that are left, the next one last; undefined: none was begun. */
   #tasks: PruneTask[] | undefined;
 
-  /** @param options The parts that it prunes. */
-  constructor(options: PrunerOptions) {
-    this.#options = options;
+  /** @param parts The parts that it prunes. */
+  constructor(parts: PrunedParts) {
+    this.#parts = parts;
   }
 
   /** Does a part of it; the first call after one that was done starts again. */
@@ -361,7 +350,7 @@ export class Pruner {
   }
 
   #begin(): PruneTask[] {
-    const { olm: { housekeeping }, outbound, undecryptable } = this.#options;
+    const { olm: { housekeeping }, outbound, undecryptable } = this.#parts;
     return [
       ...outbound.sessionRooms().map((roomId: RoomID): PruneTask => (tx) => outbound.pruneRoom(tx, roomId)),
       ...housekeeping.wanted().map((device) => one((tx) => housekeeping.pruneWanted(tx, device))),
@@ -374,13 +363,13 @@ export class Pruner {
 
   /** Adds tasks for the next users who are due; whether there are any. */
   async #addDue(tx: Transaction, tasks: PruneTask[]): Promise<boolean> {
-    const due = await duePruning(tx, { now: this.#options.context.clock.now(), limit: TASKS_A_STEP });
+    const due = await duePruning(tx, { now: this.#parts.context.clock.now(), limit: TASKS_A_STEP });
     for (const leftover of due) tasks.push((tx) => this.#pruneUser(tx, leftover));
     return due.length > 0;
   }
 
   async #pruneUser(tx: Transaction, leftover: ScheduledPruning): Promise<"done" | "more"> {
-    const { devices, olm, context: { clock } } = this.#options;
+    const { devices, olm, context: { clock } } = this.#parts;
     const { userId } = leftover;
     const days = devices.tracked.isFollowed(userId) ? GONE_PEER_DAYS : LEFT_PEER_DAYS;
     await devices.pruneUser(tx, userId); // first: sessions with devices that go may go with them

@@ -8,7 +8,7 @@ import {
   schedulePruning,
   type Transaction,
 } from "../../../src/crypto/records/mod.ts";
-import { Pruner, type PrunerOptions } from "../../../src/crypto/engine/engine_parts.ts";
+import { Pruner } from "../../../src/crypto/engine/engine_parts.ts";
 import { TestClock } from "@greenroom/matrix/testing";
 import type { UserID } from "@greenroom/matrix/types";
 import { testContext } from "../support/context.ts";
@@ -39,26 +39,28 @@ class Stage {
       this.seen.push(name);
       return Promise.resolve(outcome);
     };
-    return new Pruner({
-      context: testContext({ clock: this.clock }),
-      devices: {
-        tracked: { isFollowed: (userId: UserID) => this.tracked.has(userId) },
-        pruneUser: () => Promise.resolve(),
-      },
-      olm: {
-        housekeeping: {
-          wanted: () => [],
-          unknownDevices: () => [],
-          pruneUser: (_tx: Transaction, userId: UserID, days: number) =>
-            look(`${userId} ${days}`, this.users.shift() ?? "done"),
+    return new Pruner(
+      {
+        context: testContext({ clock: this.clock }),
+        devices: {
+          tracked: { isFollowed: (userId: UserID) => this.tracked.has(userId) },
+          pruneUser: () => Promise.resolve(),
         },
-      },
-      outbound: {
-        sessionRooms: () => this.rooms,
-        pruneRoom: (tx: Transaction, room: string) => look(room, this.pruneRoom(tx, room)),
-      },
-      undecryptable: { forgetOld: () => "done" },
-    } as unknown as PrunerOptions);
+        olm: {
+          housekeeping: {
+            wanted: () => [],
+            unknownDevices: () => [],
+            pruneUser: (_tx: Transaction, userId: UserID, days: number) =>
+              look(`${userId} ${days}`, this.users.shift() ?? "done"),
+          },
+        },
+        outbound: {
+          sessionRooms: () => this.rooms,
+          pruneRoom: (tx: Transaction, room: string) => look(room, this.pruneRoom(tx, room)),
+        },
+        undecryptable: { forgetOld: () => "done" },
+      } as unknown as ConstructorParameters<typeof Pruner>[0],
+    );
   }
 
   /** A step; how many looks it took, and whether all is done. */
