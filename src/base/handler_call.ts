@@ -78,7 +78,10 @@ export class HandlerCall<Event = unknown> {
   }
 
   /** Calls the handler; whatever it calls or starts is inside. */
-  run<Context>(handler: (event: Event, context: Context) => unknown, context: Context): unknown {
+  run<Context extends object>(
+    handler: (event: Event, context: Context) => unknown,
+    context: Context,
+  ): unknown {
     if (!isListening) listen();
     return calls.run(this, callInScope<Event, Context>, handler, this.event, context);
   }
@@ -135,15 +138,12 @@ export class HandlerCall<Event = unknown> {
   }
 }
 
-function callInScope<Event, Context>(
+function callInScope<Event, Context extends object>(
   handler: (event: Event, context: Context) => unknown,
   event: Event,
   context: Context,
 ): unknown {
-  return handler(
-    event,
-    typeof context === "object" && context !== null ? platform.inScope(context) : context,
-  );
+  return handler(event, platform.inScope(context));
 }
 
 /** The call that the caller is inside of. */
