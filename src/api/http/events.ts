@@ -54,8 +54,8 @@ export interface OutgoingEvent {
  * @param type The type, by name, with its class, or defined by the application.
  * @param eventClass The class that events have which are sent this way.
  * @param content The content.
- * @throws {ValueError} If the type is empty or of another class, or the content is no object or
- *   refused by the schema.
+ * @throws {ValueError} If the type is empty or of another class, or the content is no object, refused by the
+ *   schema, or has what JSON can't say.
  */
 export function outgoingEvent(
   type: EventType,
@@ -66,11 +66,31 @@ export function outgoingEvent(
   if (!isJsonObject(content)) {
     throw new ValueError(`Cannot send ${eventType}: its content must be an object`);
   }
-  return isDefinition(type) ? validated(type, content) : { eventType, content };
+  if (isDefinition(type)) return validated(type, content);
+  const all = new Set<unknown>([content]); // grows while it is gone through, and has what is in a cycle once
+  for (const value of all) {
+    if (typeof value === "object" && value !== null) {
+      if (value instanceof Promise || value instanceof Map || value instanceof Set) {
+        throw unsaid(eventType, value);
+      }
+      for (const each of Object.values(value)) all.add(each);
+    } else if (typeof value === "number" && !Number.isFinite(value)) throw unsaid(eventType, value);
+  }
+  return { eventType, content };
+}
+
+/** Refuses what JSON would make `{}` or `null` without a word. */
+function unsaid(eventType: string, value: unknown): ValueError {
+  const [what, mend] = value instanceof Promise
+    ? ["a promise", "await it"]
+    : typeof value === "number"
+    ? [value, "give a number that JSON has"]
+    : ["a Map or a Set", "make it an object or a list"];
+  return new ValueError(`Cannot send ${eventType}: its content has ${what} in it; ${mend}`);
 }
 
 async function validated(type: EventDefinition & EventTypeRef, content: object): Promise<OutgoingEvent> {
-  return { eventType: type.type, content: await validateContent(type, content) };
+  return await outgoingEvent(type.type, type.class, await validateContent(type, content));
 }
 
 /**

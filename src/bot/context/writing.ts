@@ -134,7 +134,7 @@ export function writePlain(
   text: string,
   format: WriteOptions["format"] = "markdown",
 ): Written | undefined {
-  checkOneOf(format, FORMATS, "write a message", "format");
+  if (!FORMATS.includes(format)) checkOneOf(format, FORMATS, "write a message", "format");
   if (typeof text !== "string" || text.length >= 1_000 || format === "html" || text.trim() === "") {
     return undefined;
   }
@@ -253,7 +253,7 @@ export function contentOf(
     readonly relatesTo: RelatesTo | undefined;
   },
 ): RoomMessageContent {
-  checkOneOf(msgtype, KINDS, "write a message", "msgtype");
+  if (!KINDS.includes(msgtype)) checkOneOf(msgtype, KINDS, "write a message", "msgtype");
   // Also when it is empty: then nobody is notified by a name in the text.
   const content: RoomMessageContent = { msgtype, body, "m.mentions": mentionsOf(mentions) };
   if (html !== undefined) Object.assign(content, { format: "org.matrix.custom.html", formatted_body: html });

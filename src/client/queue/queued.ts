@@ -8,7 +8,7 @@
  */
 
 import { ActorStoppedError } from "../../actors/kernel/mod.ts";
-import { identified, outgoingEvent, type SendingUser } from "../../api/http/mod.ts";
+import { checkedType, identified, outgoingEvent, type SendingUser } from "../../api/http/mod.ts";
 import { type MessagesAPI, type SendHelpersAPI, sendHelpersAPI } from "../../api/messages/mod.ts";
 import type { Clock } from "../../base/clock.ts";
 import { outsideOfHandlers } from "../../base/handler_call.ts";
@@ -204,6 +204,8 @@ export async function storedSend(
     made.resolve({ eventType, content, txnId, disableEncryption });
   };
   const add = async (_: RoomID, type: EventType, content: object, options: QueuedSendOptions = {}) => {
+    // What JSON would make something else of is refused before it does.
+    void outgoingEvent(checkedType(type, "message"), "message", content);
     await record(type, copyOf(content), options);
     return "" as EventID; // nothing asks for it
   };
