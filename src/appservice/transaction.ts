@@ -83,34 +83,31 @@ export type DevicePart = Pick<
   "to_device" | "device_lists" | "device_one_time_keys_count" | "device_unused_fallback_key_types"
 >;
 
-/** What goes along with transactions. */
-export interface ResponseParts {
-  /** The token that the response ends with. */
-  readonly nextBatch: string;
-  /**
-   * What the own device was sent, as the homeserver keeps it; undefined: there is no such device, and
-   * messages to devices are those of the transactions.
-   */
-  readonly device: DevicePart | undefined;
-  /** State events that are out of date: they are events like others. */
-  readonly late: ReadonlySet<unknown>;
-  /** Rooms that nobody of the application service is in any more. */
-  readonly left: readonly string[];
-  /** Counts what belongs nowhere. */
-  readonly unusable: { count: number };
-}
-
 /**
  * The sync response that says the same as transactions, in order. A room is there as one that the
  * user is in: some user of the application service is, or it is in its namespaces.
  *
  * @param transactions The transactions.
- * @param parts What goes along with them.
+ * @param beside What goes along with them.
+ * @returns It, and how much belongs nowhere.
  */
 export function syncResponseOf(
   transactions: readonly Transaction[],
-  { nextBatch, device, late, left, unusable }: ResponseParts,
-): JsonObject {
+  { nextBatch, device, late, left }: {
+    /** The token that the response ends with. */
+    readonly nextBatch: string;
+    /**
+     * What the own device was sent, as the homeserver keeps it; undefined: there is no such device, and
+     * messages to devices are those of the transactions.
+     */
+    readonly device: DevicePart | undefined;
+    /** State events that are out of date: they are events like others. */
+    readonly late: ReadonlySet<unknown>;
+    /** Rooms that nobody of the application service is in any more. */
+    readonly left: readonly string[];
+  },
+): { readonly response: JsonObject; readonly unusable: number } {
+  let unusable = 0;
   const rooms = new Map<string, JoinedRoom>();
   const room = (id: string): JoinedRoom => {
     const known = rooms.get(id);
@@ -124,13 +121,13 @@ export function syncResponseOf(
     for (const event of events) {
       if (isJsonObject(event) && typeof event.room_id === "string") {
         room(event.room_id).timeline.events.push(event);
-      } else unusable.count++;
+      } else unusable++;
     }
     for (const event of ephemeral) {
       if (isJsonObject(event) && typeof event.room_id === "string") {
         room(event.room_id).ephemeral.events.push(event);
       } else if (isJsonObject(event) && event.type === "m.presence") presence.push(event);
-      else unusable.count++;
+      else unusable++;
     }
   }
   for (const each of late.size === 0 ? [] : rooms.values()) {
@@ -145,7 +142,7 @@ export function syncResponseOf(
   const lists: JsonObject[] = [];
   for (const { device_lists } of transactions) if (device_lists !== undefined) lists.push(device_lists);
   if (isJsonObject(device_lists)) lists.push(device_lists);
-  return {
+  const response = {
     next_batch: nextBatch,
     rooms: {
       join: Object.fromEntries(rooms) as unknown as JsonObject,
@@ -155,6 +152,7 @@ export function syncResponseOf(
     ...(lists.length > 0 && { device_lists: mergedLists(lists) }),
     ...rest as JsonObject,
   };
+  return { response, unusable };
 }
 
 /** Merges lists of the users whose devices have changed. */

@@ -251,17 +251,15 @@ export class TransactionFeed implements SyncFeed {
       ghosts.note(members.filter((event) => !late.has(event)));
     }
     const last = entries.at(-1)?.number ?? number;
-    const unusable = { count: 0 };
     const nextBatch = this.#returned = `as-${last}${page?.next === undefined ? "" : `~${page.next}`}`;
-    const response = syncResponseOf(transactions, {
+    const { response, unusable } = syncResponseOf(transactions, {
       nextBatch,
       device: page?.part,
       late,
       left,
-      unusable,
     });
-    if (unusable.count > 0) {
-      log.warn("Left out parts of a transaction that belong to no room", { parts: unusable.count });
+    if (unusable > 0) {
+      log.warn("Left out parts of a transaction that belong to no room", { parts: unusable });
     }
     return response as unknown as SyncResponse; // checked where all sync responses are
   }
