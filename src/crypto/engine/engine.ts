@@ -340,7 +340,7 @@ export class Engine {
 }
 
 /** An instance of vodozemac that is replaced after it has trapped. */
-export class LivingVodozemac {
+class LivingVodozemac {
   readonly #log: Logger;
   readonly #forget: () => void;
   #instance: Vodozemac;

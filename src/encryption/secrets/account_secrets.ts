@@ -120,7 +120,7 @@ export class AccountSecrets {
 }
 
 /** The keys that are described, by their IDs. */
-export function describedKeys(all: AccountData): Map<string, JsonObject> {
+function describedKeys(all: AccountData): Map<string, JsonObject> {
   return new Map([...all].flatMap(([type, content]) => {
     return type.startsWith(KEY) && type.length > KEY.length ? [[type.slice(KEY.length), content]] : [];
   }));

@@ -92,9 +92,9 @@ const thumbnail: Members<LocationInfo> = {
 };
 
 /** Of a location. */
-export const locationInfo: Shape<LocationInfo> = object<LocationInfo>(thumbnail);
+const locationInfo: Shape<LocationInfo> = object<LocationInfo>(thumbnail);
 /** Of any file. */
-export const fileInfo: Shape<ThumbnailedInfo> = object<ThumbnailedInfo>({ ...baseInfo, ...thumbnail });
+const fileInfo: Shape<ThumbnailedInfo> = object<ThumbnailedInfo>({ ...baseInfo, ...thumbnail });
 /** Of an image. */
 export const imageInfo: Shape<ImageInfo> = object<ImageInfo>({
   ...baseInfo,
@@ -104,7 +104,7 @@ export const imageInfo: Shape<ImageInfo> = object<ImageInfo>({
   is_animated: optional(boolean),
 });
 /** Of a video clip. */
-export const videoInfo: Shape<VideoInfo> = object<VideoInfo>({
+const videoInfo: Shape<VideoInfo> = object<VideoInfo>({
   ...baseInfo,
   ...thumbnail,
   w: optional(number),
@@ -112,7 +112,7 @@ export const videoInfo: Shape<VideoInfo> = object<VideoInfo>({
   duration: optional(number),
 });
 /** Of an audio clip. */
-export const audioInfo: Shape<AudioInfo> = object<AudioInfo>({ ...baseInfo, duration: optional(number) });
+const audioInfo: Shape<AudioInfo> = object<AudioInfo>({ ...baseInfo, duration: optional(number) });
 /** Of an avatar. */
 export const avatarInfo: Shape<AvatarInfo> = object<AvatarInfo>({
   ...baseInfo,
