@@ -9,7 +9,8 @@
 import { type ClientOptions, STATE_STORE, type WakeAPI } from "./client_options.ts";
 import type { CustomRequestOptions, FillMemberEventCallback, HTTPAPI, Method } from "../api/http/mod.ts";
 import { answerOwners, type Crypto, lazySecretStorage } from "../encryption/encryption.ts";
-import { DecryptionDispatcher, type EncryptingAPI } from "./encrypting_api.ts";
+import { DecryptionDispatcher } from "./decryption_dispatcher.ts";
+import type { EncryptingAPI } from "./encrypting_api.ts";
 import { type QuarantineAPI, quarantineAPI } from "./handlers_api.ts";
 import type { PruneSummary } from "./client_core.ts";
 import { StateStore } from "../actors/store/mod.ts";

@@ -11,7 +11,7 @@ import { ActorStoppedError, isInside, reasonOf, type Supervisor, unwrapped } fro
 import type { AllAPI } from "../api/api.ts";
 import { checkStartOptions, checkSyncOnceOptions, type ClientBasics } from "./client_basics.ts";
 import { ClientCore, FirstSync } from "./client_core.ts";
-import type { Hold } from "./encrypting_api.ts";
+import type { Hold } from "./sessions_api.ts";
 import type { QuarantineActors } from "./handlers_api.ts";
 import type { TaskActors } from "./sessions_api.ts";
 import type { HandlerSessions, SendIds } from "../actors/dispatcher/dispatcher.ts";
@@ -118,6 +118,7 @@ export class ClientLife implements QuarantineActors, TaskActors {
   /** Ends everything. */
   async close(): Promise<void> {
     this.#isOver = true;
+    this.passes.queues.close(); // handlers that wait for a server that is away don't hold it up
     await this.#supervisor.stop();
   }
 

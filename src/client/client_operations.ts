@@ -60,7 +60,7 @@ const GROUPS = operations("isRoomEncrypted encrypt shareGroupSession");
  */
 export function clientOperations(
   client: ClientBasics,
-  life: Pick<ClientLife, "hold" | "holdSoon" | "ready">,
+  life: Pick<ClientLife, "hold" | "holdSoon" | "passes" | "ready">,
   stateStore: StateStore,
 ): AllAPI {
   const { session, log } = client;
@@ -85,6 +85,7 @@ export function clientOperations(
         blacklist: client.blacklist,
         hold: life.hold,
         ready: life.ready,
+        passes: life.passes,
         nextTransactionId,
         asUserId,
       });

@@ -1,12 +1,12 @@
 /**
- * Sending in encrypted rooms, and in rooms that are becoming encrypted; and decrypting events that did not
- * come through the sync pipeline, the contract's DecryptionDispatcher.
+ * Sending: in encrypted rooms, in rooms that are becoming encrypted, and by the queue of a room.
  *
- * Over 300 lines because what is encrypted and decrypted beside the syncs is read together.
+ * Over 300 lines because all that decides how a send leaves is read together.
  *
  * @module
  */
 
+import { abortable } from "@std/async/abortable";
 import type { CryptoHolder } from "../actors/crypto/crypto.ts";
 import { type OpenStore, type StateStore, UPDATES } from "../actors/store/mod.ts";
 import type { ClearRooms } from "../actors/syncer/syncer.ts";
@@ -14,27 +14,26 @@ import type { CoreAPI, EncryptedRoomsAPI } from "../api/api.ts";
 import {
   identified,
   optionsOfEach,
+  type OutgoingEvent,
   outgoingEvent,
   type RequestOptions,
   requestOptions,
   type SendingUser,
 } from "../api/http/mod.ts";
-import { checkSendOptions } from "../api/messages/mod.ts";
+import { checkSendOptions, type SendOptions } from "../api/messages/mod.ts";
 import { Turns } from "../base/runs.ts";
 import type { ShareReport } from "../crypto/sharing/mod.ts";
-import type { Crypto, CryptoMachine } from "../encryption/encryption.ts";
-import { DecryptionError, EncryptionError } from "../errors/encryption_error.ts";
+import type { CryptoMachine } from "../encryption/encryption.ts";
+import { EncryptionError } from "../errors/encryption_error.ts";
 import { NotFoundError } from "../errors/errcodes.ts";
 import { permanent } from "../errors/matrix_error.ts";
 import { MatrixRequestError, NetworkError } from "../errors/request_error.ts";
 import { AcceptedError, ServiceResponseError } from "../errors/service_response_error.ts";
-import { isRedacted } from "../types/checks/event_check.ts";
 import type { RoomEncryptedContent } from "../types/content/encryption_content.ts";
-import { defineEvent } from "../types/events/define_event.ts";
-import { type MessageEvent, SyncStream } from "../types/events/event.ts";
-import { InternalEventType, typeName } from "../types/events/event_type.ts";
+import { typeName } from "../types/events/event_type.ts";
 import type { EventID, RoomID } from "../types/ids.ts";
-import type { Dispatcher, SyncerAPI } from "./syncer_api.ts";
+import { isAway, type SendQueues } from "./queue/queue.ts";
+import type { Hold } from "./sessions_api.ts";
 
 /** The operations of end-to-end encryption. */
 export interface EncryptingAPI {
@@ -99,11 +98,11 @@ export interface EncryptingAPI {
   isRoomEncrypted(roomId: RoomID, options?: RequestOptions): Promise<boolean>;
 }
 
+/** Has a send added to the queue of its room, where it is not to pass what is in that. */
+const QUEUED = new NetworkError("Cannot send: what was to be sent before waits for the server");
+
 /** What is sent as it is: what is encrypted already, and what a server has to read to do it. */
 const ALWAYS_CLEAR: ReadonlySet<string> = new Set(["m.room.encrypted", "m.room.redaction"]);
-
-/** Does some work while the device is held. */
-export type Hold = <Result>(work: () => Promise<Result>) => Promise<Result>;
 
 /** What encrypting sends need beside the core operations. */
 interface EncryptingOptions extends SendingUser {
@@ -121,6 +120,8 @@ interface EncryptingOptions extends SendingUser {
   readonly hold?: Hold;
   /** Opens the store, by new actors if others have failed. Default: it is open. */
   readonly ready?: OpenStore;
+  /** Has the queues of sends. Default: nothing is queued. */
+  readonly passes?: { readonly queues: Pick<SendQueues, "closing" | "isDurable" | "queue" | "waiting"> };
 }
 
 /**
@@ -139,7 +140,7 @@ export function encryptingAPI(
   options: EncryptingOptions,
 ): CoreAPI & EncryptingAPI & EncryptedRoomsAPI {
   const { encryption, stateStore, encryptionSends, clearRooms, blacklist, ...more } = options;
-  const { hold = (work) => work(), ready, ...user } = more;
+  const { hold = (work) => work(), ready, passes, ...user } = more;
   /** @param asks Who is asked about a room that nothing is known of. Default: without encryption nobody. */
   const isRoomEncrypted = async (
     roomId: RoomID,
@@ -184,22 +185,41 @@ export function encryptingAPI(
   };
   return {
     ...core,
-    async sendMessageEvent(roomId, eventType, content, { disableEncryption = false, ...options } = {}) {
+    async sendMessageEvent(roomId, eventType, content, given = {}) {
       const type = typeName(eventType);
-      checkSendOptions(options, "sendMessageEvent");
-      if (disableEncryption || isNeverEncrypted(type)) {
+      checkSendOptions(given, "sendMessageEvent");
+      const { disableEncryption = false, queue, ...options } = given;
+      const queues = queue === undefined || options.asUserId !== undefined ? undefined : passes?.queues;
+      const isClear = disableEncryption || isNeverEncrypted(type);
+      if (isClear && queues === undefined) {
         return await core.sendMessageEvent(roomId, eventType, content, options);
       }
       // All find out at once what they need, and so fail together; but they leave in the order of the calls.
-      const turn = turns.keep({ of: `${roomId} ${options.asUserId ?? ""}`, signal: options.signal });
+      const turn = isClear
+        ? undefined
+        : turns.keep({ of: `${roomId} ${options.asUserId ?? ""}`, signal: options.signal });
+      let toQueue: OutgoingEvent & { readonly options: SendOptions } | undefined;
       try {
         const event = await outgoingEvent(eventType, "message", content);
-        const isEncrypted = await isRoomEncrypted(roomId, options) ||
-          (await turn.begun() && await stateStore.isEncrypted(roomId));
+        if (queue === "always" && queues?.isDurable === true) {
+          toQueue = { ...event, options };
+          await turn?.begun();
+          throw QUEUED;
+        }
+        const isEncrypted = turn !== undefined &&
+          (await isRoomEncrypted(roomId, options) ||
+            (await turn.begun() && await stateStore.isEncrypted(roomId)));
         if (!isEncrypted) {
-          const sending = core.sendMessageEvent(roomId, type, event.content, options);
-          turn.end();
-          return await sending;
+          if (queues === undefined) {
+            const sending = core.sendMessageEvent(roomId, type, event.content, options);
+            turn?.end();
+            return await sending;
+          }
+          const outgoing = { roomId, type, content: event.content, inClear: true };
+          const named = await identified(outgoing, options, user);
+          toQueue = { ...event, options: named };
+          if (queues.waiting.has(roomId)) throw QUEUED;
+          return await core.sendMessageEvent(roomId, type, event.content, named);
         }
         if (options.asUserId !== undefined) {
           throw permanent(
@@ -213,18 +233,31 @@ export function encryptingAPI(
         const outgoing = { roomId, type, content: event.content };
         const named = await identified(outgoing, options, user);
         const { txnId, signal } = named;
+        toQueue = { ...event, options: named };
         return await hold(async () => {
           const crypto = machine(action); // of now: the actors may have been replaced
           const encrypted = await crypto.encrypt(roomId, type, event.content, { txnId, signal });
           const sending = turn.begun().then(() => {
+            if (queues?.waiting.has(roomId)) throw QUEUED;
             const leaving = core.sendMessageEvent(roomId, "m.room.encrypted", encrypted, named);
-            turn.end();
+            if (queues === undefined) turn.end(); // else it may come to be queued, before those behind it
             return leaving;
           });
           return await settled(sending, (outcome) => crypto.sent({ roomId, txnId, ...outcome }));
         });
+      } catch (error) {
+        if (queues === undefined || toQueue === undefined || !isAway(error)) throw error;
+        const { options: { key, txnId, signal }, ...event } = toQueue;
+        const { closing } = queues;
+        const over = signal === undefined ? closing : AbortSignal.any([signal, closing]);
+        over.throwIfAborted();
+        const { sent } = queues.queue(roomId).sendMessageEvent(event.eventType, event.content, {
+          ...{ key, txnId, disableEncryption },
+        });
+        turn?.end();
+        return await abortable(sent, over);
       } finally {
-        turn.end();
+        turn?.end();
       }
     },
     async isEncrypted(roomId, options, type) {
@@ -318,79 +351,4 @@ async function sent<T>({ send, note, signal }: EncryptionSend<T>): Promise<T> {
 function mayHaveArrived(error: unknown): boolean {
   if (error instanceof MatrixRequestError) return error.status >= 500 || UNSURE.includes(error.status);
   return error instanceof NetworkError || error instanceof ServiceResponseError;
-}
-
-/** What it needs of a client. */
-export interface DecryptingClient
-  extends Pick<SyncerAPI, "addEventHandler" | "removeEventHandler" | "dispatchEvent" | "runInternalEvent"> {
-  /** End-to-end encryption. */
-  readonly crypto: Crypto | undefined;
-}
-
-/** Any encrypted event, malformed or not: decryption says what is wrong with it. */
-const ENCRYPTED = defineEvent({ type: "m.room.encrypted", class: "message" });
-
-/**
- * Decrypts encrypted events and dispatches them in plain text, with the same source.
- *
- * A client with encryption has one. Events of a sync are decrypted before they reach handlers, in
- * order; those that can't be decrypted are delivered once they can. This is for encrypted events
- * that the application dispatches.
- *
- * @example
- * ```ts
- * import { Client, DecryptionDispatcher } from "@greenroom/matrix";
- *
- * await using client = new Client({ baseUrl: "https://matrix.example.org", encryption: true });
- * console.assert(client.dispatchers.has(DecryptionDispatcher));
- * ```
- */
-export class DecryptionDispatcher implements Dispatcher {
-  readonly #client: DecryptingClient;
-  readonly #handler = (event: MessageEvent<"m.room.encrypted">): Promise<void> => this.handle(event);
-
-  /**
-   * Makes a dispatcher; `client.addDispatcher(DecryptionDispatcher)` registers it too.
-   *
-   * @param client The client whose events it decrypts.
-   */
-  constructor(client: DecryptingClient) {
-    this.#client = client;
-  }
-
-  /** Adds the handler of encrypted events. */
-  register(): void {
-    this.#client.addEventHandler(ENCRYPTED, this.#handler, { waitSync: true });
-  }
-
-  /** Removes the handler. */
-  unregister(): void {
-    this.#client.removeEventHandler(ENCRYPTED, this.#handler);
-  }
-
-  /**
-   * Decrypts an event and dispatches it in plain text, with the same source. One that can't be
-   * decrypted is reported as `UNDECRYPTABLE`; one that came with a sync is not decrypted again.
-   *
-   * @param event The encrypted event.
-   * @returns Resolves when the handlers have settled.
-   * @throws {EncryptionError} If the client has no encryption.
-   */
-  async handle(event: MessageEvent<"m.room.encrypted">): Promise<void> {
-    const { crypto } = this.#client;
-    if (crypto === undefined) {
-      throw new EncryptionError(
-        "Cannot decrypt an event: the client has no encryption; make it with encryption",
-      );
-    }
-    if (crypto.isWaiting(event) || isRedacted(event)) return;
-    const result = await crypto.decrypt(event);
-    if ("event" in result) {
-      await Promise.all(this.#client.dispatchEvent(result.event, event.source ?? SyncStream.INTERNAL));
-      return;
-    }
-    const { code, withheld } = result;
-    const data = { event, reason: new DecryptionError(result.reason), code, withheld };
-    await this.#client.runInternalEvent(InternalEventType.UNDECRYPTABLE, data);
-  }
 }

@@ -17,7 +17,8 @@ export {
   type WakeOptions,
   type WakeRegistration,
 } from "./client_options.ts";
-export { type DecryptingClient, DecryptionDispatcher, type EncryptingAPI } from "./encrypting_api.ts";
+export { type DecryptingClient, DecryptionDispatcher } from "./decryption_dispatcher.ts";
+export type { EncryptingAPI } from "./encrypting_api.ts";
 export type { EventFor, HandlerDecorator, HandlersAPI, OptionsFor, QuarantineAPI } from "./handlers_api.ts";
 export type { PruneSummary } from "./client_core.ts";
 export type {

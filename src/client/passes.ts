@@ -13,6 +13,7 @@ import { ValueError } from "../errors/matrix_error.ts";
 import type { Holding } from "../store/device/mod.ts";
 import type { ClientBasics } from "./client_basics.ts";
 import type { ClientCore } from "./client_core.ts";
+import type { SendQueues } from "./queue/queue.ts";
 
 /** Has the actors. */
 interface PassingLife {
@@ -20,14 +21,6 @@ interface PassingLife {
   readonly first: { begin(): void };
   /** Takes the device; resolves to the actors that have it. */
   taken(signal?: AbortSignal): Promise<ClientCore>;
-}
-
-/** What is sent in passes. */
-interface PassQueues {
-  /** Goes on with what other passes have left. */
-  resume(): Promise<void>;
-  /** Resolves when nothing is sent at the moment. */
-  rested(): Promise<void>;
 }
 
 /** A pass under way. */
@@ -42,8 +35,8 @@ interface Pass {
 
 /** Makes one pass at a time. */
 export class Passes {
-  /** The queues of sends. */
-  queues: PassQueues = { resume: async () => {}, rested: async () => {} };
+  /** The queues of sends. Set before anything is sent. */
+  queues!: SendQueues;
   readonly #life: PassingLife;
   readonly #holding: Holding;
   readonly #clock: Clock;

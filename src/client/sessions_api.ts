@@ -24,7 +24,9 @@ import { checkOptions, type OptionNames } from "../errors/known_names.ts";
 import { ValueError } from "../errors/matrix_error.ts";
 import { compareParts, encodeValue, type StoreKey } from "../store/base/mod.ts";
 import type { SessionDefinition, SessionKey } from "../types/events/define_session.ts";
-import type { Hold } from "./encrypting_api.ts";
+
+/** Does some work while the device is held. */
+export type Hold = <Result>(work: () => Promise<Result>) => Promise<Result>;
 
 /** Leaves out sessions. Default: all are listed. */
 export interface ListSessionsOptions {

@@ -247,7 +247,7 @@ const NAMES =
   "include includeAllNetworks info inhibitLogin initialState invitees invite isDirect key kind limit log " +
   "loginToken loginType logoutDevices masterKey maxDepth maxMemory maxRetries maxSize membership mentions mimeType msgtype " +
   "name nextBatch nextLink notMembership onProgress onRecoveryKey oneTimeKeys only override passphrase password path " +
-  "pattern powerLevelContentOverride presence preset privateReadReceipt query raise404 readReceipt " +
+  "pattern powerLevelContentOverride presence preset privateReadReceipt query queue raise404 readReceipt " +
   "reason receiptType recoveryKey recurse relType relatesTo replyTo requestTimeout resizeMethod " +
   "retry roomId roomTypes roomVersion searchQuery selfSigningKey sendAttempt server serverName servers setPresence signal " +
   "since size stateKey status storage storeAccessToken suggestedOnly text thirdPartyInstanceId " +

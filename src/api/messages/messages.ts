@@ -35,6 +35,7 @@ import type { MessagesResponse } from "../../types/events/room_records.ts";
 import type { EventID, RoomID, SyncToken, TransactionID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
 import { checkIdentifier } from "../../types/identifiers.ts";
+import { ValueError } from "../../errors/matrix_error.ts";
 import { ServiceResponseError } from "../../errors/service_response_error.ts";
 import { roomExtrasAPI, roomStateAPI } from "../rooms/rooms.ts";
 import { freshFilter, syncAPI } from "../server/server.ts";
@@ -85,6 +86,18 @@ const messages = endpoint(
 export interface SendOptions extends TransactionOptions {
   /** Whether to send in clear even into an encrypted room. Default: false. */
   disableEncryption?: boolean;
+  /**
+   * Whether the room's queue has it: see {@link QueueAPI.queue}.
+   *
+   * - `"if-away"`: if the server is away or busy, when all tries have failed; with the same transaction ID.
+   *   What is sent so to a room whose queue is not empty is added to that.
+   * - `"always"`: before it leaves, so that the next process sends it if this one ends. Without a `store`,
+   *   the same as `"if-away"`.
+   *
+   * The call resolves when the queue has sent it. A `signal` ends the wait alone. It has no effect with
+   * `asUserId`. Default: none has it.
+   */
+  queue?: "if-away" | "always";
 }
 
 /** Which event a message answers, and which thread it is part of. */
@@ -253,9 +266,12 @@ export interface MessagesAPI {
  * @throws {ValueError} If there is one.
  */
 export function checkSendOptions(
-  { disableEncryption: _clear, txnId: _id, key: _key, ...requests }: SendOptions,
+  { disableEncryption: _clear, txnId: _id, key: _key, queue, ...requests }: SendOptions,
   operation: string,
 ): void {
+  if (queue !== undefined && queue !== "if-away" && queue !== "always") {
+    throw new ValueError(`Cannot ${operation}: queue must be "if-away" or "always"`);
+  }
   checkRequestOptions(requests, operation);
 }
 
@@ -322,7 +338,7 @@ async function redactAs(session: Session, event: Redaction, options: RequestOpti
 export function messagesAPI(session: Session): MessagesAPI {
   const { http } = session;
   return {
-    async sendMessageEvent(roomId, type, body, { disableEncryption: _, ...given } = {}) {
+    async sendMessageEvent(roomId, type, body, { disableEncryption: _clear, queue: _queue, ...given } = {}) {
       checkIdentifier("roomId", roomId);
       const { eventType, content } = await outgoingEvent(type, "message", body);
       const outgoing = { roomId, type: eventType, content, inClear: true };

@@ -13,7 +13,7 @@ import { currentCall, outsideOfHandlers } from "../../base/handler_call.ts";
 import { callSite } from "../../base/own_code.ts";
 import { Turns } from "../../base/runs.ts";
 import { checkOptions, type OptionNames } from "../../errors/known_names.ts";
-import { ValueError } from "../../errors/matrix_error.ts";
+import { ClientEndedError, ValueError } from "../../errors/matrix_error.ts";
 import { checkIdentifier } from "../../types/identifiers.ts";
 import type { RoomID } from "../../types/ids.ts";
 import type { SessionsAPI, TasksAPI } from "../sessions_api.ts";
@@ -28,6 +28,7 @@ import {
   WaitingSends,
 } from "./queued.ts";
 import { isForGood, RoomSender, type SenderParts, WAIT } from "./room_sender.ts";
+export { isAway } from "./room_sender.ts";
 import type {
   QueueAPI,
   QueuedSend,
@@ -58,11 +59,14 @@ const OPTIONS: OptionNames<QueueOptions> = { onProgress: true };
 
 /** The queues of a client. */
 export class SendQueues implements QueueAPI {
+  /** Rooms with something in their queues. */
+  readonly waiting = new Set<RoomID>();
   readonly #parts: QueueParts;
   readonly #rooms = new Map<RoomID, RoomQueue>();
   /** The first login: a later one may be another's, and does not get what it has left in the client. */
   readonly #login: AbortSignal;
   readonly #ended = new AbortController();
+  readonly #closing = new AbortController();
 
   /** @param parts What they work with. */
   constructor(parts: QueueParts) {
@@ -70,6 +74,22 @@ export class SendQueues implements QueueAPI {
     this.#login = parts.session.login;
     const end = () => this.#ended.abort();
     parts.done.then(end, end);
+  }
+
+  /** The client closes: nobody waits any more for what is in them. */
+  close(): void {
+    const state = this.isDurable ? "; the next one sends what is in its queues" : "";
+    this.#closing.abort(new ClientEndedError(`Cannot wait for a send: the client was closed${state}`));
+  }
+
+  /** Aborted when the client closes. */
+  get closing(): AbortSignal {
+    return this.#closing.signal;
+  }
+
+  /** Whether what is in them outlives the client. */
+  get isDurable(): boolean {
+    return this.#parts.isDurable;
   }
 
   readonly queue = (roomId: RoomID, options: QueueOptions = {}): SendQueue => {
@@ -119,12 +139,11 @@ export class SendQueues implements QueueAPI {
     const known = this.#rooms.get(roomId);
     if (known !== undefined && !known.isSpent) return known;
     const { isDurable, session } = this.#parts;
-    const queue = new RoomQueue(
-      roomId,
-      this.#parts,
-      this.#ended.signal,
-      isDurable || this.#login === session.login,
-    );
+    const queue = new RoomQueue(roomId, this.#parts, {
+      ended: this.#ended.signal,
+      reads: isDurable || this.#login === session.login,
+      waiting: this.waiting,
+    });
     this.#rooms.set(roomId, queue);
     return queue;
   }
@@ -147,6 +166,16 @@ interface QueueParts extends SenderParts {
   readonly done: Promise<void>;
 }
 
+/** What the queue of a room belongs to. */
+interface QueueScope {
+  /** Aborted when the client has ended. */
+  readonly ended: AbortSignal;
+  /** Whether there may be something that was left before. */
+  readonly reads: boolean;
+  /** Rooms with something in their queues. */
+  readonly waiting: Set<RoomID>;
+}
+
 class RoomQueue implements SendQueue {
   readonly #roomId: RoomID;
   readonly #parts: QueueParts;
@@ -155,6 +184,7 @@ class RoomQueue implements SendQueue {
   readonly #ended: AbortSignal;
   readonly #sends: WaitingSends;
   readonly #sender: RoomSender;
+  readonly #waiting: Set<RoomID>;
   /** How many have no place yet. */
   #adding = 0;
   /** Has what an earlier process has left. */
@@ -165,12 +195,12 @@ class RoomQueue implements SendQueue {
   /**
    * @param roomId The room.
    * @param parts What it works with.
-   * @param ended Aborted when the client has ended.
-   * @param reads Whether there may be something that was left before.
+   * @param scope What it belongs to.
    */
-  constructor(roomId: RoomID, parts: QueueParts, ended: AbortSignal, reads: boolean) {
+  constructor(roomId: RoomID, parts: QueueParts, { ended, reads, waiting }: QueueScope) {
     this.#roomId = roomId;
     this.#parts = parts;
+    this.#waiting = waiting;
     const login = this.#login = parts.session.login;
     this.#ended = AbortSignal.any([ended, login]);
     this.#sends = new WaitingSends({
@@ -179,7 +209,8 @@ class RoomQueue implements SendQueue {
       cancel: this.#cancel,
       over: () => this.#sender.over(),
     });
-    this.#sender = new RoomSender(parts, { roomId, sends: this.#sends, login, ended: this.#ended });
+    const changed = () => this.#note();
+    this.#sender = new RoomSender(parts, { roomId, sends: this.#sends, login, ended: this.#ended, changed });
     this.#loaded = abortable(outsideOfHandlers(() => this.#load(reads)), this.#ended)
       .catch((error) => Promise.reject(this.#ended.aborted ? this.#sender.over() : error));
     this.#turns.take(() => this.#loaded).catch(() => {}); // each send fails with it
@@ -269,6 +300,7 @@ class RoomQueue implements SendQueue {
       return send;
     }
     this.#adding++;
+    this.#note();
     const prepared = storedSend(make, options, this.#roomId, this.#parts.session.http);
     prepared.catch(() => {});
     this.#turns.take(async () => {
@@ -279,6 +311,7 @@ class RoomQueue implements SendQueue {
         this.#sender.lost(send, error);
       } finally {
         this.#adding--;
+        this.#note();
       }
     });
     currentCall()?.begin(send.stored, callSite(this.sendMessage)).catch(() => {}); // it was logged
@@ -317,6 +350,12 @@ class RoomQueue implements SendQueue {
       this.#sender.cancelled(send);
       return true;
     });
+
+  /** Notes whether there is something in it. */
+  #note(): void {
+    const isEmpty = this.#adding === 0 && this.#sender.work === undefined;
+    this.#waiting[isEmpty ? "delete" : "add"](this.#roomId);
+  }
 
   #full(): ValueError {
     return new ValueError(`Cannot queue a send to ${this.#roomId}: ${MAX_QUEUED} are waiting already`);

@@ -20,7 +20,7 @@ import {
   UnsupportedAlgorithmError,
 } from "../../errors/encryption_error.ts";
 import { ClientEndedError, isPermanent, MatrixError, ValueError } from "../../errors/matrix_error.ts";
-import { MatrixRequestError } from "../../errors/request_error.ts";
+import { MatrixRequestError, NetworkError } from "../../errors/request_error.ts";
 import type { EventID, RoomID } from "../../types/ids.ts";
 import type { Entry, Outcome, Queued, WaitingSends } from "./queued.ts";
 import type { QueueProgress } from "./send_queue.ts";
@@ -45,6 +45,8 @@ interface SenderScope {
   readonly login: AbortSignal;
   /** Aborted when the client has ended, or its login. */
   readonly ended: AbortSignal;
+  /** Called when it begins to send, and when it has ended. */
+  readonly changed: () => void;
 }
 
 export class RoomSender {
@@ -55,6 +57,7 @@ export class RoomSender {
   readonly #sends: WaitingSends;
   readonly #login: AbortSignal;
   readonly #ended: AbortSignal;
+  readonly #changed: () => void;
   /** Why it has stopped before. */
   #failure: unknown;
   #work: Promise<void> | undefined;
@@ -63,12 +66,13 @@ export class RoomSender {
   /** Ends the wait for the next try; undefined: it does not wait. */
   #wait: AbortController | undefined;
 
-  constructor(parts: SenderParts, { roomId, sends, login, ended }: SenderScope) {
+  constructor(parts: SenderParts, { roomId, sends, login, ended, changed }: SenderScope) {
     this.#parts = parts;
     this.#roomId = roomId;
     this.#sends = sends;
     this.#login = login;
     this.#ended = ended;
+    this.#changed = changed;
     this.#rest.resolve();
   }
 
@@ -95,6 +99,7 @@ export class RoomSender {
     if (this.#sends.size === 0 || this.#work !== undefined) return;
     this.#rest = Promise.withResolvers();
     this.#work = outsideOfHandlers(() => this.#run());
+    this.#changed();
   }
 
   /** Tries at once what waits for its next try. */
@@ -113,6 +118,7 @@ export class RoomSender {
       }
     }
     this.#work = undefined;
+    this.#changed();
     this.#rest.resolve();
     for (const send of this.#sends) send.fail(this.over()); // the next process sends them
   }
@@ -258,6 +264,14 @@ export function isForGood(error: unknown): boolean {
   if (error instanceof ValueError) return true;
   if (!(error instanceof MatrixRequestError) || !isMatrixRefusal(error)) return false;
   return error.status < 500 && !LATER.includes(error.status);
+}
+
+/** Whether a server was away or busy; one that has failed by itself, or does not take the token, was not. */
+export function isAway(error: unknown): boolean {
+  if (error instanceof EncryptionError) return !isForGood(error) && isAway(error.cause);
+  if (error instanceof NetworkError) return true;
+  if (!(error instanceof MatrixRequestError)) return false;
+  return error.status > 500 || error.status === 429 || (error.status === 500 && !isMatrixRefusal(error));
 }
 
 /** How long the server asks to wait before the next try, in milliseconds. */
