@@ -69,7 +69,7 @@ export abstract class RoomMedia extends RoomMessages {
         async () =>
           sendPicture(this.kit.client, this.roomId, data, {
             ...await captioned(options, this),
-            signal: run.signal,
+            ...{ signal: run.signal, queue: run.queues },
           }),
       );
     });
@@ -171,7 +171,7 @@ export abstract class RoomMedia extends RoomMessages {
         fileName: filename,
         fileType,
         info,
-        signal: run.signal,
+        ...{ signal: run.signal, queue: run.queues },
         ...more,
       });
     });
@@ -205,7 +205,11 @@ export abstract class RoomMedia extends RoomMessages {
       const placed = { ...more, ...place, mentions: mentions && mentionsOf(notified(mentions)) };
       return run.act(
         "sticker",
-        () => this.kit.client.sendSticker(this.roomId, url, info, { ...placed, signal: run.signal }),
+        () =>
+          this.kit.client.sendSticker(this.roomId, url, info, {
+            ...placed,
+            ...{ signal: run.signal, queue: run.queues },
+          }),
       );
     });
   }
@@ -255,7 +259,7 @@ export abstract class RoomMedia extends RoomMessages {
       if (typeof first === "string") checkOptions(options, POLL, "sendPoll");
       const given = typeof first === "string" ? { ...options, question: first, answers } : first;
       const poll = { ...given, relatesTo: relationTo({ thread: this.thread }) };
-      return run.act("poll", () => sendPoll(this.kit.client, this.roomId, poll, run.signal));
+      return run.act("poll", () => sendPoll(this.kit.client, this.roomId, poll, run));
     });
   }
 
@@ -282,7 +286,7 @@ export abstract class RoomMedia extends RoomMessages {
   async endPoll(poll: MessageRef): Promise<PollTally> {
     const id = eventIdOf(poll, "end a poll", this.roomId);
     return await this.within((run) =>
-      run.act("end poll", () => endPoll(this.kit.client, this.roomId, id, run.signal))
+      run.act("end poll", () => endPoll(this.kit.client, this.roomId, id, run))
     );
   }
 }

@@ -107,6 +107,7 @@ export abstract class RoomMessages {
       checkNamed(options, known, "send");
       checkText(text, "write a message"); // while the application's line is known
       const plain = writePlain(text, options.format);
+      if (run.saying !== undefined) return this.#sayParts(run, plain ?? text, options, placing);
       return run.act(
         "send",
         () =>
@@ -126,8 +127,23 @@ export abstract class RoomMessages {
     return first as EventID; // there is one at least
   }
 
+  /** Sends text from outside of functions: all of it is in the queue before anything else is done. */
+  async #sayParts(
+    run: Run,
+    text: string | Written,
+    options: WriteOptions,
+    placing: Placing,
+  ): Promise<EventID> {
+    const parts = typeof text === "string" ? await write(text, options.format) : [text];
+    run.time.check();
+    const sending = parts.map((part, index) => this.#sendPart(run, part, index, options, placing));
+    run.saying?.end();
+    const [first] = await Promise.all(sending);
+    return first as EventID; // there is one at least
+  }
+
   #sendPart(
-    { signal }: Run,
+    { saying, signal, queues: queue }: Run,
     part: Written,
     index: number,
     { msgtype = this.kit.msgtype, mentions: asked, sendKey: key }: WriteOptions,
@@ -136,7 +152,9 @@ export abstract class RoomMessages {
     const relatesTo = relationTo(index === 0 ? placing : { thread: placing.thread });
     const mentions = notifiedBy(part, index, asked, placing.notifies);
     const content = contentOf(part, { msgtype, mentions, relatesTo });
-    return this.kit.client.sendMessage(this.roomId, content, { key: key && `${key} ${index}`, signal });
+    return saying?.add(content) ?? this.kit.client.sendMessage(this.roomId, content, {
+      ...{ key: key && `${key} ${index}`, signal, queue },
+    });
   }
 
   /**
@@ -168,7 +186,12 @@ export abstract class RoomMessages {
     });
   }
 
-  async #edit({ signal }: Run, eventId: EventID, text: string, options: WriteOptions): Promise<EventID> {
+  async #edit(
+    { signal, queues: queue }: Run,
+    eventId: EventID,
+    text: string,
+    options: WriteOptions,
+  ): Promise<EventID> {
     const { format, msgtype = this.kit.msgtype, sendKey: key } = options;
     const part = await writeOne(text, format, {
       action: "edit a message",
@@ -177,7 +200,7 @@ export abstract class RoomMessages {
     const relatesTo = { rel_type: "m.replace", event_id: eventId } as const;
     const mentions = notifiedBy(part, 0, options.mentions);
     const content = contentOf(part, { msgtype, mentions, relatesTo });
-    return await this.kit.client.sendMessage(this.roomId, content, { key, signal });
+    return await this.kit.client.sendMessage(this.roomId, content, { key, signal, queue });
   }
 
   /**
@@ -202,7 +225,10 @@ export abstract class RoomMessages {
   async reactTo(message: MessageRef, key: string): Promise<EventID> {
     const eventId = eventIdOf(message, "react", this.roomId);
     return await this.within((run) =>
-      run.act("react", () => this.kit.client.react(this.roomId, eventId, key, { signal: run.signal }))
+      run.act(
+        "react",
+        () => this.kit.client.react(this.roomId, eventId, key, { signal: run.signal, queue: run.queues }),
+      )
     );
   }
 
@@ -354,7 +380,9 @@ export abstract class RoomMessages {
       const { client } = this.kit;
       const { msgtype = this.kit.msgtype } = options;
       const send: StreamParts["send"] = (content, options) =>
-        run.inTurn(() => client.sendMessage(this.roomId, content, { ...options, signal: run.signal }));
+        run.inTurn(() =>
+          client.sendMessage(this.roomId, content, { ...options, signal: run.signal, queue: run.queues })
+        );
       const { api: { clock } } = client;
       const parts = { ...options, msgtype, clock, send, signal: run.time.signal, placing };
       return run.step("stream", (at) => streamText(text, { ...parts, name: `stream ${at}` }));

@@ -89,6 +89,7 @@ export class TimedFunctions {
     const { client, once, patience, sessions } = this.#kit;
     const time = new RunTime(this.#kit.signal);
     const run = new Run({ context, time });
+    run.queues = undefined; // a time that fails since the homeserver is away has all of it done again
     time.what = details;
     run.watch(details, { late: (message, step) => client.log.warn(message, { step, ...details }) });
     try {

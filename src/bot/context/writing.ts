@@ -7,7 +7,15 @@
  */
 
 import { type Client, isEventId, relationTo, type ReplyPlace, toUserId, ValueError } from "../../../mod.ts";
-import type { EventID, Mentions, RelatesTo, RoomID, RoomMessageContent, UserID } from "../../../types.ts";
+import type {
+  EventID,
+  Mentions,
+  RelatesTo,
+  RoomID,
+  RoomMessageContent,
+  SendOptions,
+  UserID,
+} from "../../../types.ts";
 import { inMilliseconds } from "../../base/clock.ts";
 import { checkHinted, type Hints } from "../../errors/hints.ts";
 import { checkOneOf, checkOptions, type OptionNames } from "../../errors/known_names.ts";
@@ -385,7 +393,7 @@ export async function sendPicture(
   { filename, mimeType, thumbnail: isWanted, ...options }:
     & Omit<ImageOptions, keyof CaptionOptions>
     & Captioned
-    & { readonly signal: AbortSignal },
+    & Pick<SendOptions, "queue" | "signal">,
 ): Promise<EventID> {
   if (typeof data === "string") {
     throw new ValueError("Cannot send an image: give its bytes, not a path or an address");

@@ -9,6 +9,7 @@
 import { type Client, encryptionOf, ValueError } from "../../../mod.ts";
 import { type ClientEvent, type EventID, type RelatesTo, type RoomID, SyncStream } from "../../../types.ts";
 import { checkOptions, type OptionNames } from "../../errors/known_names.ts";
+import type { Run } from "../run/mod.ts";
 import { editedPoll, type PollAnswer, pollEventOf } from "./read_poll.ts";
 import { countOf, type PollTally, tallyOf } from "./tally_poll.ts";
 
@@ -35,11 +36,11 @@ export async function sendPoll(
   client: Client,
   room: RoomID,
   { relatesTo, ...poll }: PollOptions & { readonly relatesTo?: RelatesTo },
-  signal?: AbortSignal,
+  { signal, queues: queue }: Partial<Pick<Run, "queues" | "signal">> = {},
 ): Promise<EventID> {
   const related = relatesTo === undefined ? {} : { "m.relates_to": relatesTo };
   const content = { ...pollStart(poll), ...related };
-  return await client.sendMessageEvent(room, POLL_EVENTS.START, content, { signal });
+  return await client.sendMessageEvent(room, POLL_EVENTS.START, content, { signal, queue });
 }
 
 /**
@@ -101,11 +102,11 @@ export async function endPoll(
   client: Client,
   room: RoomID,
   poll: EventID,
-  signal?: AbortSignal,
+  { signal, queues: queue }: Partial<Pick<Run, "queues" | "signal">> = {},
 ): Promise<PollTally> {
   const tally = await countPoll(client, room, poll);
   if (tally.endedAt === undefined) {
-    await client.sendMessageEvent(room, POLL_EVENTS.END, { ...pollEnd(poll, tally) }, { signal });
+    await client.sendMessageEvent(room, POLL_EVENTS.END, { ...pollEnd(poll, tally) }, { signal, queue });
   }
   return tally;
 }

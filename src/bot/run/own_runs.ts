@@ -6,11 +6,12 @@
  * @module
  */
 
+import { abortable } from "@std/async/abortable";
 import type { Client } from "../../../mod.ts";
-import type { RoomID } from "../../../types.ts";
+import type { QueuedSend, RoomID } from "../../../types.ts";
 import { Turns } from "../../base/runs.ts";
 import { RunTime } from "./patience.ts";
-import { currentRunOfAny, Run } from "./run.ts";
+import { currentRunOfAny, Run, type Saying } from "./run.ts";
 
 /** Does what a bot does outside of its functions, and keeps the order of each room. */
 export class OwnRuns {
@@ -19,6 +20,8 @@ export class OwnRuns {
   readonly #client: Client;
   readonly #signal: AbortSignal;
   readonly #turns = new Turns<RoomID>();
+  /** What was said, until the queue of the room has sent it. */
+  readonly #said = new Turns<RoomID>();
   /** Of those under way. */
   readonly #times = new Set<RunTime>();
 
@@ -38,7 +41,29 @@ export class OwnRuns {
   async within<Result>(room: RoomID, work: (run: Run) => Promise<Result>): Promise<Result> {
     const current = currentRunOfAny(this.#signal);
     if (current !== undefined) return await work(current);
-    return await this.#turns.take(() => this.#do(work), { of: room });
+    const turn = this.#turns.keep({ of: room });
+    try {
+      await turn.begun();
+      return await this.#do(room, work, turn.end);
+    } finally {
+      turn.end();
+    }
+  }
+
+  /** Says something by the queue of a room. When it is stored, the next has its turn. */
+  #saying(room: RoomID, { signal }: Run, letGo: () => void): Saying {
+    const sends: QueuedSend[] = [];
+    return {
+      add: (content) => {
+        const send = this.#client.queue(room).sendMessage(content);
+        sends.push(send);
+        return abortable(send.sent, signal);
+      },
+      end: () => {
+        this.#said.take(() => Promise.allSettled(sends.map(({ sent }) => sent)), { of: room });
+        Promise.allSettled(sends.map(({ stored }) => stored)).then(letGo);
+      },
+    };
   }
 
   /** Gives up all that is under way. */
@@ -46,11 +71,18 @@ export class OwnRuns {
     for (const time of this.#times) time.end(reason);
   }
 
-  async #do<Result>(work: (run: Run) => Promise<Result>): Promise<Result> {
+  async #do<Result>(
+    room: RoomID,
+    work: (run: Run) => Promise<Result>,
+    letGo: () => void,
+  ): Promise<Result> {
     await this.started();
     return await this.#client.runTask(`in ${crypto.randomUUID()}`, async (context) => {
       const time = new RunTime(this.#signal);
       const run = new Run({ context, time });
+      run.queues = "always"; // nobody does it again
+      run.saying = this.#saying(room, run, letGo);
+      run.begun.inTurn(() => this.#said.take(() => {}, { of: room })); // all else comes after what was said
       this.#times.add(time);
       try {
         const result = await work(run);

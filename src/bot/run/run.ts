@@ -7,7 +7,7 @@
  */
 
 import type { HandlerContext } from "../../../mod.ts";
-import type { UserID } from "../../../types.ts";
+import type { EventID, RoomMessageContent, UserID } from "../../../types.ts";
 import { platform } from "../../base/platform/mod.ts";
 import { Begun, forever, type RunTime, type RunWatch } from "./patience.ts";
 import {
@@ -35,6 +35,14 @@ interface RunOptions {
   readonly time: RunTime;
   /** What waits until it has ended: events of one user in a room. Default: nothing. */
   readonly queue?: string;
+}
+
+/** Has a room's queue send what is said. */
+export interface Saying {
+  /** Adds a message; resolves when it was sent. */
+  add(content: RoomMessageContent): Promise<EventID>;
+  /** That was all: when it is stored, something else may be said or done. */
+  end(): void;
 }
 
 /** The most steps of a conversation. */
@@ -103,6 +111,10 @@ export class Run {
   readonly time: RunTime;
   /** What waits until it has ended. */
   readonly queue: string | undefined;
+  /** Whether the room's queue has what it sends; undefined: it does not, since the run comes again. */
+  queues: "if-away" | "always" | undefined = "if-away";
+  /** Says what is said outside of functions; undefined: this is one. */
+  saying: Saying | undefined;
   /** What was done, and what it came to. */
   readonly steps: Step[];
   /** The conversation that it begins or goes on with, if it asks; undefined: it can't ask. */
