@@ -4,7 +4,7 @@
  * @module
  */
 
-import { checkRetry, HTTP_OPTIONS, HTTPAPI, Session } from "../api/http/mod.ts";
+import { checkInteger, checkRetry, HTTP_OPTIONS, HTTPAPI, Session } from "../api/http/mod.ts";
 import { homeserverAddress } from "../api/server/server.ts";
 import { HandlerRegistry } from "../actors/dispatcher/dispatcher.ts";
 import {
@@ -160,6 +160,7 @@ function checkClientOptions(options: ClientOptions): void {
 export function checkStartOptions(options: StartOptions | undefined): void {
   checkOptions(options, START, "start");
   checkOptions(options?.backoff, BACKOFF, "start", "backoff.");
+  checkInteger("timeout", options?.timeout);
 }
 
 /**
@@ -169,4 +170,5 @@ export function checkStartOptions(options: StartOptions | undefined): void {
  */
 export function checkSyncOnceOptions(options: SyncOnceOptions | undefined): void {
   checkOptions(options, SYNC_ONCE, "sync once");
+  checkInteger("timeout", options?.timeout);
 }

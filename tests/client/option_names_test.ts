@@ -15,6 +15,7 @@ import { KvStore } from "@greenroom/matrix/store/kv";
 import { SqliteStore } from "@greenroom/matrix/store/sqlite";
 import { Bot } from "@greenroom/matrix/bot";
 import { BotTester, Homeserver } from "@greenroom/matrix/testing";
+import { clientStage } from "./support/stage.ts";
 import { OPERATION_OPTIONS } from "../../src/api/http/request_options.ts";
 
 // Types refuse these at compile time; JavaScript, JSON and casts do not.
@@ -209,4 +210,14 @@ Deno.test("What an operation may have meant is looked for among the options of a
   const names = [...interfaces].filter(([name]) => isOfRequests(name))
     .flatMap(([, { properties = [] }]) => properties.map(({ name }) => name));
   assertEquals(names.filter((name) => !OPERATION_OPTIONS.includes(name)), []);
+});
+
+Deno.test("A timeout of a sync that is no number is refused before the first one", async () => {
+  await using here = clientStage();
+  const bot = here.client("bot");
+  const options = { timeout: "30s" } as unknown as { timeout: number };
+  const refusal = "Cannot use timeout 30s: it must be an integer of at least 0";
+  await assertRejects(() => Promise.resolve(bot.start(options)), ValueError, refusal);
+  await assertRejects(() => bot.syncOnce(options), ValueError, refusal);
+  await bot.syncOnce({ timeout: 0 });
 });
