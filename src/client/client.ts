@@ -4848,8 +4848,8 @@ export interface Client
   /**
    * Does work with the guarantees of a handler: what it sends has transaction IDs made of its name,
    * so that the server stores it once, however often the work is done; and what it changes with
-   * `ctx.updateSession()` is committed together, when it has ended. So work that a session plans
-   * for a time is done once, even through crashes.
+   * `ctx.updateSession()` is committed together, when it has ended; from then on that throws. So work that a
+   * session plans for a time is done once, even through crashes.
    *
    * @param name A name that this work alone has, the same each time. 1 to 200 characters.
    * @param work What to do.
