@@ -934,7 +934,7 @@ export const BUGS: readonly Bug[] = [
     name: "What the classic sync had brought is not waited for by sliding sync",
     path: "src/actors/syncer/sliding_sync.ts",
     find:
-      "      if (!await this.#isHandled(since)) return await api.sync(options); // shows what was not handled\n",
+      "      if (!await this.#isHandled(since)) return await api.sync(classic); // shows what was not handled\n",
     replace: "",
     worlds: ["--sliding"],
   },

@@ -163,7 +163,7 @@ export class ClientCore {
         getMessages: (...of) => api.getMessages(...of),
         slide: async (options) => {
           sliding ??= import("../actors/syncer/sliding_sync.ts").then(({ SlidingSync }) =>
-            new SlidingSync({ api, session, sync, isEncrypted, followed, store, clock, log })
+            new SlidingSync({ api, session, sync, isEncrypted, followed, registry, store, clock, log })
           );
           return await (await sliding).sync(options);
         },

@@ -128,9 +128,8 @@ export interface ClientOptions extends Omit<HTTPAPIOptions, "baseUrl"> {
    * How the client asks what is new. `sliding` is simplified sliding sync (proposal 4186, as it was
    * merged or in Synapse's form, whichever the homeserver has): the rooms with the latest messages come
    * first. Handlers, order and what is stored are the same, and a store goes on from one to the other. It
-   * has no presence and takes neither `filterData` nor `lazyLoadMembers`; a homeserver without it is
-   * refused. `auto` takes neither, too: it is `sliding` where the homeserver has that, and `classic`
-   * where it does not. Default: `classic`.
+   * has no presence and takes no `filterData`; a homeserver without it is refused. `auto` takes none, too: it
+   * is `sliding` where the homeserver has that, and `classic` where it does not. Default: `classic`.
    *
    * @experimental Its extensions are not all in the specification yet: a minor version may change it.
    */

@@ -11,7 +11,7 @@ import type { WorldPlan } from "./plan.ts";
 export function syncOptionsOf(
   { lazy, timelineLimit, slides }: Pick<WorldPlan, "lazy" | "timelineLimit" | "slides">,
 ): SyncOnceOptions {
-  if (slides !== undefined) return {}; // sliding sync takes no filters
+  if (slides !== undefined) return { lazyLoadMembers: lazy }; // sliding sync takes no filters
   const filterData = timelineLimit === undefined
     ? undefined
     : { room: { timeline: { limit: timelineLimit } } };

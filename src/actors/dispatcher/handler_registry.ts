@@ -125,6 +125,12 @@ export class HandlerRegistry {
   /** Whether there are no handlers. */
   isEmpty = true;
 
+  /** The types of state that have a handler, and those whose class is unknown. */
+  get stateTypes(): readonly string[] {
+    return [...this.#byType].filter(([, byClass]) => byClass.has("state") || byClass.has("unknown"))
+      .map(([type]) => type);
+  }
+
   /** Returns whether there are handlers of a type, in whatever class. */
   has(type: string): boolean {
     return this.#byType.has(type);

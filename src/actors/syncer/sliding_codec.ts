@@ -35,21 +35,20 @@ export interface SlidingPlace {
    * or counts more than it shows. Absent: it does not.
    */
   readonly isNarrow?: true;
+  /** Whether members are loaded lazily. Absent: all come. */
+  readonly isLazy?: true;
   /** When it was come to, in minutes. Absent: nobody knows. */
   readonly minute?: number;
 }
 
-const FIRST = "f";
-const BEHIND = "b";
-const TOKEN = "t";
-const NARROW = "n";
+/** The letters that a token has for what is so. */
+const FLAGS = { isFirst: "f", isBehind: "b", isToken: "t", isNarrow: "n", isLazy: "l" } as const;
 
 /** Writes a place as a token. */
 function slidingToken(place: SlidingPlace): SyncToken {
   const { pos = "", toDevice = "", shown = "", base = "", minute } = place;
-  const { isFirst, isBehind, isToken, isNarrow } = place;
-  const said = [isFirst && FIRST, isBehind && BEHIND, isToken && TOKEN, isNarrow && NARROW];
-  const flags = said.filter((flag) => flag).join("");
+  const flags = Object.entries(FLAGS).map(([name, flag]) => place[name as keyof typeof FLAGS] ? flag : "")
+    .join("");
   const parts = [pos, toDevice, shown, base, flags, ...(minute === undefined ? [] : [minute])];
   return `${SLIDING}${parts.map(encodeURIComponent).join(":")}` as SyncToken;
 }
@@ -64,10 +63,11 @@ export function slidingPlace(token: SyncToken | undefined): SlidingPlace | undef
     ...(toDevice !== "" && { toDevice }),
     ...(/^\d+$/.test(shown) && { shown: Number(shown) }),
     ...(base !== "" && { base: base as SyncToken }),
-    isFirst: flags.includes(FIRST),
-    isBehind: flags.includes(BEHIND),
-    ...(flags.includes(TOKEN) && { isToken: true }),
-    ...(flags.includes(NARROW) && { isNarrow: true }),
+    isFirst: flags.includes(FLAGS.isFirst),
+    isBehind: flags.includes(FLAGS.isBehind),
+    ...(flags.includes(FLAGS.isToken) && { isToken: true }),
+    ...(flags.includes(FLAGS.isNarrow) && { isNarrow: true }),
+    ...(flags.includes(FLAGS.isLazy) && { isLazy: true }),
     ...(/^\d+$/.test(minute) && { minute: Number(minute) }),
   };
 }
@@ -179,6 +179,7 @@ export function classicAnswer(answer: SlidingAnswer, context: SlidingContext): C
       ...(base !== undefined && { base }),
       ...((from.isNarrow || isStuck) && { isNarrow: true as const }),
     }),
+    ...(from.isLazy && { isLazy: true as const }),
     ...(minute !== undefined && { minute }),
     isFirst: from.isFirst && !isWhole,
     isBehind: Array.isArray(events) && events.length >= messages,
@@ -198,11 +199,13 @@ export function classicAnswer(answer: SlidingAnswer, context: SlidingContext): C
     window: {
       ...(since !== undefined && { since }),
       initial,
-      isWhole: true,
+      isWhole: from.isLazy !== true,
       isGrowing,
       isFirst: from.isFirst,
       isNew: isBegun,
       hasMore: !isWhole || place.isBehind,
+      // A room that is shown as it is does not show who has left meanwhile, with a gap or without one.
+      ...(from.isLazy && { members: isGrowing || initial.length > 0 ? "some" as const : "lazy" as const }),
     },
     place,
     memberships,

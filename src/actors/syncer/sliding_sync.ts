@@ -22,7 +22,6 @@ import {
   slidingLack,
   type SlidingSpelling,
   slidingSpelling,
-  type SyncOptions,
 } from "../../api/server/server.ts";
 import type { Session } from "../../api/http/mod.ts";
 import { backoff, type Clock, elapsed } from "../../base/clock.ts";
@@ -34,8 +33,11 @@ import type { SyncResponse } from "../../types/events/sync_response.ts";
 import type { RoomID, SyncToken } from "../../types/ids.ts";
 import { objectOf } from "../../types/json.ts";
 import type { ActorRef } from "../kernel/mod.ts";
+import type { HandlerRegistry } from "../dispatcher/dispatcher.ts";
 import type { StoreHandlers } from "../store/mod.ts";
+import { typesBesideMembers } from "./lazy_state.ts";
 import { NOTHING, syncBackoff, UnsupportedSyncError } from "./sync_failure.ts";
+import type { SlideOptions } from "./syncer_options.ts";
 import { keptResponse, type SyncWay, type SyncWindow, WINDOW } from "./window.ts";
 import {
   askedFrom,
@@ -60,6 +62,8 @@ export interface SlidingSyncOptions {
   readonly isEncrypted: boolean;
   /** The rooms that are shown at once. */
   readonly followed: ReadonlySet<RoomID>;
+  /** Says which types of state have a handler: they come beside members that are loaded lazily. */
+  readonly registry: Pick<HandlerRegistry, "stateTypes">;
   /** Keeps answers, and has the rooms of earlier ones. */
   readonly store: Pick<
     ActorRef<StoreHandlers>,
@@ -116,7 +120,7 @@ export class SlidingSync {
   }
 
   /** Asks what is new since a place, which either sync has written. */
-  async sync(options: SyncOptions): Promise<WindowedResponse> {
+  async sync(options: SlideOptions): Promise<WindowedResponse> {
     const { since } = options;
     const { store } = this.#options;
     // Before anything is taken in that the Store has not committed yet.
@@ -151,13 +155,14 @@ export class SlidingSync {
   }
 
   /** Reads by the sync that goes on from a place. */
-  async #read(options: SyncOptions): Promise<WindowedResponse> {
-    const { since, signal } = options;
+  async #read(options: SlideOptions): Promise<WindowedResponse> {
+    const { isLazy: _, ...classic } = options;
+    const { since, signal } = classic;
     const { api, store, sync } = this.#options;
     const place = slidingPlace(since);
     if (sync === "sliding" || (sync === "auto" && await this.#spelled(signal) !== undefined)) {
       if (place !== undefined) return await this.#goOn(place, options);
-      if (!await this.#isHandled(since)) return await api.sync(options); // shows what was not handled
+      if (!await this.#isHandled(since)) return await api.sync(classic); // shows what was not handled
       if (since === undefined) {
         const isFirst = (await store.position()).anew === undefined;
         return await this.#begin({ isFirst, isBehind: false }, options);
@@ -166,14 +171,17 @@ export class SlidingSync {
       await this.#acknowledge(since, signal);
       return await this.#begin({ base: since, isFirst: false, isBehind: false }, options);
     }
-    if (place === undefined) return await api.sync(options);
+    if (place === undefined) return await api.sync(classic);
     // The classic token of a place is ahead of rooms that were not shown, and messages that did not come.
-    const isWhole = place.shown === undefined && !place.isBehind;
-    if (!isWhole && await this.#spelled(signal) !== undefined) return await this.#goOn(place, options);
+    const isShown = place.shown === undefined && !place.isBehind;
+    if (!isShown && await this.#spelled(signal) !== undefined) return await this.#goOn(place, options);
+    // Of a place with lazily loaded members, it is ahead of state that was not asked for.
+    const isWhole = isShown && place.isLazy !== true;
     // Without sliding sync, the messages to the device that have come must not come again.
     if (!isWhole && !place.isBehind) await this.#acknowledge(classicToken(place), signal);
-    const token = isWhole ? classicToken(place) : place.isBehind || place.isFirst ? undefined : place.base;
-    const response = await api.sync({ ...options, since: token });
+    const isNeverShown = place.isBehind || place.isFirst || place.isLazy === true;
+    const token = isWhole ? classicToken(place) : isNeverShown ? undefined : place.base;
+    const response = await api.sync({ ...classic, since: token });
     const window = {
       ...(token !== undefined && { since: token }),
       initial: token === undefined ? Object.keys(response.rooms?.join ?? {}) : [],
@@ -194,12 +202,13 @@ export class SlidingSync {
   }
 
   /** The next answer of a connection; or the first of another, if the server has forgotten it. */
-  async #goOn(place: SlidingPlace, options: SyncOptions): Promise<WindowedResponse> {
+  async #goOn(place: SlidingPlace, options: SlideOptions): Promise<WindowedResponse> {
     const { signal } = options;
     // To the other form the position is garbage, which no server tells from a token that it has forgotten.
-    if ((place.isToken ?? false) !== (await this.#spell(signal)).isToken) {
-      return await this.#anew(place, options);
-    }
+    const isOther = (place.isToken ?? false) !== (await this.#spell(signal)).isToken;
+    // What a connection has not shown of rooms, it does not show when more is asked for: another one does.
+    const { isLazy = place.isLazy ?? false } = options;
+    if (isOther || isLazy !== (place.isLazy ?? false)) return await this.#anew(place, options);
     try {
       const response = await this.#ask(place, options);
       this.#losses = 0;
@@ -218,20 +227,20 @@ export class SlidingSync {
   }
 
   /** The first answer of a connection behind another one. */
-  async #anew(place: SlidingPlace, options: SyncOptions): Promise<WindowedResponse> {
+  async #anew(place: SlidingPlace, options: SlideOptions): Promise<WindowedResponse> {
     const { toDevice, isFirst, isBehind, base = isFirst ? undefined : requestToken(place) } = place;
     const before = { ...(toDevice !== undefined && { toDevice }), ...(base !== undefined && { base }) };
     return await this.#begin({ ...before, isFirst, isBehind }, options);
   }
 
-  async #begin(place: SlidingPlace, options: SyncOptions): Promise<WindowedResponse> {
+  async #begin(place: SlidingPlace, options: SlideOptions): Promise<WindowedResponse> {
     this.#seen.clear();
-    return await this.#ask({ ...place, shown: 0 }, options);
+    return await this.#ask({ ...place, shown: 0, ...(options.isLazy && { isLazy: true }) }, options);
   }
 
-  async #ask(place: SlidingPlace, options: SyncOptions): Promise<WindowedResponse> {
+  async #ask(place: SlidingPlace, options: SlideOptions): Promise<WindowedResponse> {
     const { since, timeout = 0, setPresence, signal } = options;
-    const { session, followed, store, clock } = this.#options;
+    const { session, followed, registry, store, clock } = this.#options;
     const spelling = await this.#spell(signal);
     const before = this.#memberships ?? new Map<string, string>();
     const minute = Math.floor(clock.now() / 60_000);
@@ -243,6 +252,7 @@ export class SlidingSync {
       rooms: from.shown,
       followed: from.shown === undefined ? [] : [...followed],
       events: TIMELINE_LIMIT,
+      lazily: from.isLazy ? typesBesideMembers(registry.stateTypes) : undefined,
       toDevice: { since: place.toDevice, limit: MESSAGES },
       presence: setPresence,
       signal,

@@ -99,9 +99,10 @@ export class SyncReader {
     const { filter, timeout, fresh } = this.#run;
     const signal = this.#signal;
     const asked = clock.now();
-    const way = sync !== "classic" || (since ?? first)?.startsWith(SLIDING) === true
-      ? requests.slide
-      : requests.sync;
+    const slides = sync !== "classic" || (since ?? first)?.startsWith(SLIDING) === true;
+    const { isLazy } = filter;
+    const way = (options: SyncOptions): Promise<Read["response"]> =>
+      slides ? requests.slide({ ...options, isLazy }) : requests.sync(options);
     const goesOn = since !== undefined && since === this.#end;
     const ask = (filterId: SyncOptions["filterId"], wait = timeout): Promise<Read["response"]> =>
       way({ since, setPresence: user.presence, useStateAfter: true, signal, filterId, timeout: wait });
@@ -189,6 +190,8 @@ export class SyncFilter {
   readonly #filter: FilterID | Filter | undefined;
   /** The filter's ID: requested once, since a client syncs thousands of times. */
   #id: FilterID | undefined;
+  /** Whether the settings leave out members. */
+  readonly isLazy: boolean;
   /** Which members it lets through: `some` if only the filter's ID is known. */
   readonly members: SyncContext["members"];
 
@@ -204,9 +207,8 @@ export class SyncFilter {
   ) {
     this.#syncer = syncer;
     this.#signal = signal;
-    this.#filter = lazyLoadMembers === true && typeof filterData !== "string"
-      ? lazily(filterData)
-      : filterData;
+    this.isLazy = lazyLoadMembers === true;
+    this.#filter = this.isLazy && typeof filterData !== "string" ? lazily(filterData) : filterData;
     this.members = membersOf(this.#filter);
   }
 

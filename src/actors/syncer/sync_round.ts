@@ -165,7 +165,7 @@ export class SyncRound {
       again,
       ...(window?.isKept && { encryptions: this.#progress.encryptions }),
       after,
-      members: syncer.feed === undefined ? this.#filter.members : "some",
+      members: syncer.feed === undefined ? window?.members ?? this.#filter.members : "some",
       acceptClear: crypto && syncer.acceptClear,
       outlives: syncer.isDurable,
       atOnce: syncer.resume === "committed",

@@ -116,11 +116,10 @@ export class SyncerHandlers {
   }
 
   /** Sliding sync takes no filters. */
-  #checkWay({ filterData, lazyLoadMembers }: SyncSettings): void {
-    if (this.#options.sync === "classic" || (filterData === undefined && lazyLoadMembers !== true)) return;
+  #checkWay({ filterData }: SyncSettings): void {
+    if (this.#options.sync === "classic" || filterData === undefined) return;
     throw new ValueError(
-      "Cannot sync with filterData or lazyLoadMembers by sliding sync, which has no filters; leave them out, or " +
-        "sync by the classic sync",
+      "Cannot sync with filterData by sliding sync, which has no filters; leave it out, or sync by the classic sync",
     );
   }
 

@@ -72,9 +72,18 @@ export interface SyncerOptions {
 export interface SyncRequests
   extends Pick<SyncAPI, "sync">, Pick<FiltersAPI, "createFilter">, Pick<MessagesAPI, "getMessages"> {
   /** Reads by sliding sync, or from a place that it has written. */
-  slide(options: SyncOptions): Promise<SyncResponse>;
+  slide(options: SlideOptions): Promise<SyncResponse>;
   /** Resolves to the failure itself, or to the error that there never was a homeserver. */
   firstContact(error: unknown, signal: AbortSignal): Promise<unknown>;
+}
+
+/** What is read by sliding sync. */
+export interface SlideOptions extends SyncOptions {
+  /**
+   * Whether members are loaded lazily; the filter says so, too, which is for the classic sync.
+   * Default: as at the place.
+   */
+  readonly isLazy?: boolean;
 }
 
 /** Responses from elsewhere. They follow one another without gaps. */
@@ -127,7 +136,9 @@ export interface StartOptions {
   filterData?: FilterID | Filter;
   /**
    * Leaves out members who have not said anything lately; goes into the filter, unless that is
-   * given as an ID. Default: false.
+   * given as an ID. Before a message is encrypted, the others are asked for. In the form of sliding sync
+   * that Synapse has, it also leaves out state whose type neither is specified nor has a handler, unless a
+   * timeline has it: `getState()` reads that. Default: false.
    */
   lazyLoadMembers?: boolean;
   /**

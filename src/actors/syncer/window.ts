@@ -41,6 +41,11 @@ export interface SyncWindow {
   readonly isNew: boolean;
   /** Whether there is more that can be shown at once. */
   readonly hasMore: boolean;
+  /**
+   * Which members it has, if they were loaded lazily: those of the timelines and, without a gap, all changes
+   * (`lazy`); `some`: others may have changed. Absent: all.
+   */
+  readonly members?: "lazy" | "some";
   /** Whether it comes again, as it came. Absent: it does not. */
   readonly isKept?: true;
   /** What was read of its gaps, and is kept with it. Absent: it is not kept. */

@@ -7,6 +7,8 @@
  *
  * A file of its own because `sync.ts` is the operation that clients have.
  *
+ * Over 300 lines because the two spellings are read side by side.
+ *
  * @see {@link https://github.com/matrix-org/matrix-spec-proposals/pull/4186 | Proposal 4186}
  * @module
  */
@@ -38,7 +40,7 @@ export interface SlidingSpelling {
   /** Whether a `pos` is also a token for other requests: by the proposal, as merged, it is. */
   readonly isToken: boolean;
   /** Asks once what happened. */
-  ask(session: Pick<Session, "http">, question: SlidingQuestion): Promise<SlidingAnswer>;
+  ask(session: Pick<Session, "http" | "mxid">, question: SlidingQuestion): Promise<SlidingAnswer>;
 }
 
 /** What is asked. */
@@ -55,6 +57,11 @@ export interface SlidingQuestion extends RequestOptions {
   readonly followed: readonly RoomID[];
   /** How many events of a room at most. */
   readonly events: number;
+  /**
+   * If members are loaded lazily, the types of state that come beside them, for a spelling that has to name
+   * them. Undefined: all state comes.
+   */
+  readonly lazily: readonly string[] | undefined;
   /** Up to where messages to the device have come, and how many an answer has at most. */
   readonly toDevice: { readonly since: string | undefined; readonly limit: number };
   /** What the user is shown as. */
@@ -114,6 +121,7 @@ interface Answer {
 }
 
 const ANSWER = fields<Answer>({ pos: "string", lists: "object?", rooms: "object?", extensions: "object?" });
+const MEMBER = "m.room.member";
 /** The caller decides when to poll again. */
 const ONCE = { idempotent: false };
 const unstable = endpoint(
@@ -162,11 +170,16 @@ const SYNAPSE: SlidingSpelling = {
       rooms = ALL_ROOMS,
       followed,
       events,
+      lazily,
       toDevice,
       presence: _,
       ...options
     } = question;
-    const room = { timeline_limit: events, required_state: [["*", "*"]] };
+    // A type or a key that is `*` beside `$LAZY` has Synapse show all members: all types have to be named.
+    const state = lazily === undefined
+      ? [["*", "*"]]
+      : [...lazily.map((type) => [type, "*"]), [MEMBER, "$LAZY"], [MEMBER, "$ME"]];
+    const room = { timeline_limit: events, required_state: state };
     const body = {
       conn_id: connection,
       lists: { rooms: { ...room, ranges: [[0, rooms - 1]] } },
@@ -183,7 +196,9 @@ const SYNAPSE: SlidingSpelling = {
       events: timeline,
       limited: room.limited,
       prevBatch: room.prev_batch,
-      state: room.required_state,
+      state: lazily === undefined
+        ? room.required_state
+        : withUnnamed(room.required_state, { timeline, named: new Set([MEMBER, ...lazily]) }),
       stripped: invite_state,
       stamp: room.bump_stamp,
     }));
@@ -194,9 +209,13 @@ function mergedSpelling(names: ReadonlyMap<string, string>): SlidingSpelling {
   const nameOf = (name: string): string | undefined => names.get(name);
   return {
     isToken: true,
-    async ask({ http }, question) {
-      const { connection, pos, timeout, rooms, followed, events, toDevice, presence, ...options } = question;
-      const room = { timeline_limit: events, required_state: { include: [{}] } }; // all state
+    async ask({ http, mxid }, question) {
+      const { connection, pos, timeout, rooms, followed, ...others } = question;
+      const { events, lazily, toDevice, presence, ...options } = others;
+      const state = lazily === undefined
+        ? { include: [{}] } // all of it
+        : { include: [{}, { type: MEMBER, state_key: mxid }], lazy_members: true };
+      const room = { timeline_limit: events, required_state: state };
       const body = {
         conn_id: connection,
         ...(pos !== undefined && { pos }),
@@ -229,6 +248,22 @@ function mergedSpelling(names: ReadonlyMap<string, string>): SlidingSpelling {
 /** @param room How much of each of the rooms is asked for. */
 function subscriptions(rooms: readonly RoomID[], room: JsonObject): JsonObject {
   return rooms.length === 0 ? {} : { room_subscriptions: Object.fromEntries(rooms.map((id) => [id, room])) };
+}
+
+/** State, and what the timeline has of types that were not asked for: that holds at its end. */
+function withUnnamed(
+  state: unknown = [],
+  { timeline, named }: { readonly timeline: unknown; readonly named: ReadonlySet<unknown> },
+): unknown {
+  if (!Array.isArray(state) || !Array.isArray(timeline)) return state;
+  const last = new Map(
+    timeline.map(objectOf).flatMap((event) =>
+      event.state_key === undefined || named.has(event.type)
+        ? []
+        : [[JSON.stringify([event.type, event.state_key]), event]]
+    ),
+  );
+  return [...state, ...last.values()];
 }
 
 /** State, and apart from it the pieces that were deleted: an event without content stands for each. */

@@ -19,7 +19,8 @@ import {
   type RoomEvent,
   SyncFilter,
 } from "../rooms/mod.ts";
-import type { Device, SlidingPosition } from "../users/mod.ts";
+import type { Device, RequiredState, ShownRoom, SlidingPosition } from "../users/mod.ts";
+import { asksMore, stateShown, type Stretch } from "./required_state.ts";
 import { deviceListsSince, formatToken, parseToken, startOf, type SyncJob } from "./sync_job.ts";
 import {
   formatState,
@@ -41,8 +42,8 @@ interface Slide {
   readonly lists: readonly List[];
   readonly subscriptions: readonly string[];
   readonly extensions: JsonObject;
-  /** Up to where each room was shown. */
-  readonly sent: ReadonlyMap<RoomID, number>;
+  readonly state: RequiredState;
+  readonly sent: SlidingPosition["rooms"];
 }
 
 /** What happened in a window. */
@@ -50,7 +51,7 @@ interface Shown {
   readonly lists: JsonObject;
   readonly rooms: JsonObject;
   readonly extensions: JsonObject;
-  readonly sent: ReadonlyMap<RoomID, number>;
+  readonly sent: SlidingPosition["rooms"];
   readonly isNews: boolean;
 }
 
@@ -62,6 +63,8 @@ export interface Question {
   readonly lists: readonly List[];
   /** The rooms of no list. */
   readonly subscriptions: readonly string[];
+  /** Of all rooms. */
+  readonly state: RequiredState;
   /** By the names that Synapse has. */
   readonly extensions: JsonObject;
 }
@@ -83,7 +86,7 @@ export interface Slid extends Pick<Shown, "lists" | "rooms" | "extensions"> {
 /** Answers as soon as there is something new, or when the time is over. */
 export async function slide(request: AuthedRequest, question: Question): Promise<Slid> {
   const { server, user, device } = request;
-  const { pos, timeout, connection, lists, subscriptions, extensions } = question;
+  const { pos, timeout, connection, lists, subscriptions, state, extensions } = question;
   const known = device.connections.get(connection);
   const key = Number(pos?.split("/")[0]);
   const from = pos === undefined ? BEGINNING : known?.get(key);
@@ -108,7 +111,7 @@ export async function slide(request: AuthedRequest, question: Question): Promise
   };
   return await longPoll(request, timeout, (until, isOver) => {
     const { isNews, sent, ...answer } = show(
-      { job, lists, subscriptions, extensions, sent: from.rooms },
+      { job, lists, subscriptions, state, extensions, sent: from.rooms },
       until,
       toDevice,
     );
@@ -130,7 +133,7 @@ function keysOf(device: Device): JsonObject {
 }
 
 function show(
-  { job: plan, lists, subscriptions, extensions: wanted, sent }: Slide,
+  { job: plan, lists, subscriptions, state, extensions: wanted, sent }: Slide,
   until: number,
   toDevice: number,
 ): Shown {
@@ -151,12 +154,12 @@ function show(
   const [data, receipts, typing] = [{}, {}, {}] as [JsonObject, JsonObject, JsonObject];
   const next = new Map(sent);
   for (const [id, place] of window) {
-    const news = newsOf(job, place, sent.get(id));
+    const news = newsOf(job, place, { asked: state, before: sent.get(id) });
     if (news.room !== undefined) rooms[id] = news.room;
     if (news.data !== undefined) data[id] = news.data;
     if (news.receipts !== undefined) receipts[id] = news.receipts;
     if (news.typing !== undefined) typing[id] = news.typing;
-    next.set(id, until);
+    next.set(id, { until, state, members: news.members });
   }
   const messages = toDeviceOf(job, toDevice);
   const moved = since === undefined ? undefined : deviceListsSince(server, user, since.position);
@@ -207,31 +210,33 @@ function interestingRooms({ server, user, since }: SyncJob): Place[] {
 }
 
 /** What there is to say of a room, by the part of the answer; undefined: nothing. */
-interface News {
+interface News extends Pick<ShownRoom, "members"> {
   readonly room?: JsonObject | undefined;
   readonly data: readonly JsonObject[] | undefined;
   readonly receipts: JsonObject | undefined;
   readonly typing: JsonObject | undefined;
 }
 
-/**
- * What happened in a room, also in one that the user is outside of.
- *
- * @param shown Up to where the connection has shown it; undefined: not at all.
- */
-function newsOf(job: SyncJob, place: Place, shown: number | undefined): News {
+/** What happened in a room, also in one that the user is outside of. */
+function newsOf(job: SyncJob, place: Place, { asked, before }: Pick<Stretch, "asked" | "before">): News {
   const { room, member } = place;
+  const shown = before?.until;
   const isInitial = shown === undefined || (membershipOf(member) === "join" && isNewlyJoined(job, room));
-  const start = isInitial ? undefined : shown;
-  const isSilent = start !== undefined && room.latest <= start;
+  const from = isInitial ? undefined : before;
+  const start = from?.until;
+  const isSilent = from !== undefined && room.latest <= from.until && !asksMore(asked, from.state);
   const timeline = isSilent || isOutside(member) ? undefined : timelineOf(job, place, start);
   const since = shown === undefined ? undefined : { position: shown, toDevice: 0 };
   const data = roomAccountDataOf({ ...job, since }, room.id, shown === undefined);
   const ids = new Set(timeline?.events.map(({ id }) => id));
   const { receipts } = room;
   const { id: viewer } = job.user;
+  const state = timeline && stateShown(room, { asked, before: from, until: endOf(job, member), timeline });
   return {
-    room: isSilent ? undefined : roomOf(job, place, start, timeline),
+    room: isSilent
+      ? undefined
+      : roomOf(job, place, start, timeline && { timeline, state: state?.state ?? [] }),
+    members: state?.members ?? before?.members ?? new Set(),
     data: data.length > 0 || shown === undefined ? data : undefined,
     receipts: receiptEvent(
       start === undefined ? receipts.at(ids, viewer) : receipts.since(start, viewer),
@@ -245,17 +250,16 @@ function roomOf(
   job: SyncJob,
   { room, member }: Place,
   start: number | undefined,
-  timeline: Timeline | undefined,
+  inside: { readonly timeline: Timeline; readonly state: readonly RoomEvent[] } | undefined,
 ): JsonObject | undefined {
   const head = {
     ...(start === undefined && { initial: true }),
     ...(membershipOf(member) !== "join" && { bump_stamp: member.position }),
   };
   // As on Synapse: with what happens in the room, an invitation is shown once more.
-  if (timeline === undefined) return { ...head, invite_state: strippedState(room, member) };
-  const end = endOf(job, member);
-  const state = (start === undefined ? room.fullState(end) : room.stateChanges(start, end))
-    .filter((event) => event.type !== "m.room.aliases" && !isWithheld(room, event));
+  if (inside === undefined) return { ...head, invite_state: strippedState(room, member) };
+  const { timeline } = inside;
+  const state = inside.state.filter((event) => event.type !== "m.room.aliases" && !isWithheld(room, event));
   if (start !== undefined && state.length + timeline.events.length === 0) return undefined;
   const { events, ...bounds } = formatTimeline(job, room, timeline);
   return {

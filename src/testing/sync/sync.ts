@@ -15,6 +15,7 @@ import { type Answer, Failure, invalidParam, refused } from "../json/json.ts";
 import { membershipOf, parseFilterJson, SyncFilter } from "../rooms/mod.ts";
 import { PRESENCE_STATES, setPresence } from "../server/mod.ts";
 import type { User } from "../users/mod.ts";
+import { mergedState, requiredState } from "./required_state.ts";
 import { slide } from "./sliding.ts";
 import { acknowledge, answerOf } from "./sync_answer.ts";
 import { parseToken, type SyncJob } from "./sync_job.ts";
@@ -55,6 +56,7 @@ async function unstable(request: AuthedRequest): Promise<Answer> {
       return { name, limit: Number(limit ?? 0), ranges: Array.isArray(ranges) ? ranges.filter(isRange) : [] };
     }),
     subscriptions: Object.keys(objectOf(json.room_subscriptions)),
+    state: requiredState(roomsAsked(json), request.user.id),
     extensions: objectOf(json.extensions),
   });
   const { number, at } = pos;
@@ -100,6 +102,7 @@ async function merged(request: AuthedRequest): Promise<Answer> {
       return { name, limit: Number(limit), ranges: [range].filter(isRange) };
     }),
     subscriptions: Object.keys(objectOf(json.room_subscriptions)),
+    state: mergedState(roomsAsked(json)),
     extensions: Object.fromEntries(known),
   });
   const counts = Object.entries(lists).map(([name, list]) => [name, { count: objectOf(list).count }]);
@@ -151,6 +154,11 @@ function mergedPart(
     .filter(([id]) => membershipOf(memberships.get(id as RoomID)) === "join")
     .map(([id, event]) => [id, objectOf(event).content]);
   return rooms.length === 0 ? undefined : { rooms: Object.fromEntries(rooms) };
+}
+
+/** Lists and rooms: each says what is asked for. */
+function roomsAsked({ lists, room_subscriptions: rooms }: JsonObject): unknown[] {
+  return [lists, rooms].flatMap((part) => Object.values(objectOf(part)));
 }
 
 function isEmpty(part: unknown): boolean {

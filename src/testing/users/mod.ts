@@ -11,7 +11,10 @@ export {
   KeyBackup,
   KeyBackups,
   MAX_DEVICE_NAME,
+  type RequiredState,
+  type ShownRoom,
   type SlidingPosition,
+  type StatePattern,
   User,
 } from "./user.ts";
 export { concerns, evaluatePush, Pushers, Unread } from "./pushers.ts";

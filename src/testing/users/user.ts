@@ -165,10 +165,33 @@ interface KnownMember {
   readonly position: number;
 }
 
+/** State that a connection of sliding sync asks for; undefined: of any type, or with any key. */
+export interface StatePattern {
+  readonly type: string | undefined;
+  readonly key: string | undefined;
+}
+
+/** Which state of rooms a connection of sliding sync asks for. */
+export interface RequiredState {
+  readonly include: readonly StatePattern[];
+  readonly exclude: readonly StatePattern[];
+  /** Whether the members come of whom the timeline has something. */
+  readonly isLazy: boolean;
+}
+
+/** What a connection of sliding sync has shown of a room. */
+export interface ShownRoom {
+  /** Up to where. */
+  readonly until: number;
+  /** What was asked for of its state. */
+  readonly state: RequiredState;
+  /** The members that were shown since the timeline had something of them. */
+  readonly members: ReadonlySet<string>;
+}
+
 /** What a connection of sliding sync has shown up to a position. */
 export interface SlidingPosition {
-  /** Up to where each room was shown. */
-  readonly rooms: ReadonlyMap<RoomID, number>;
+  readonly rooms: ReadonlyMap<RoomID, ShownRoom>;
   /** What was said of the device's keys. */
   readonly keys: string;
 }

@@ -234,9 +234,11 @@ const SHAPES: ReadonlyMap<string, ReadonlyMap<string, AnyShape>> = new Map(
   ]),
 );
 
-/** The types that the specification defines, of all classes. */
-export function knownTypes(): string[] {
-  return [...SHAPES.values()].flatMap((shapes) => [...shapes.keys()]);
+/** The types that the specification defines, of a class, or of all. */
+export function knownTypes(eventClass?: typeof CHECKED_CLASSES[number]): string[] {
+  return [...SHAPES].flatMap(([name, shapes]) =>
+    eventClass === undefined || name === eventClass ? [...shapes.keys()] : []
+  );
 }
 
 /** The only family of types that has no fixed names: the keys of secret storage, by their ID. */

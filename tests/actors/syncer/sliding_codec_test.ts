@@ -92,6 +92,7 @@ async function taken(
     rooms: from.shown,
     followed,
     events: 10,
+    lazily: from.isLazy ? ["m.room.name", "com.example.asked"] : undefined,
     toDevice: { since: from.toDevice, limit: 2 },
     presence: PresenceState.ONLINE,
   });
@@ -246,6 +247,7 @@ Deno.test("Parts of an answer that are null are empty", async () => {
       rooms: 1,
       followed: [],
       events: 1,
+      lazily: undefined,
       toDevice,
       presence: undefined,
     };
@@ -387,3 +389,58 @@ Deno.test("By the merged spelling the answer says what the user is to a room, ev
     "!odd:localhost": "join",
   });
 });
+
+Deno.test("Of an answer with lazily loaded members it is not known who has gone, as long as it shows rooms as they are", async () => {
+  const shown = async (from: SlidingPlace, room: object) => {
+    const { window, response } = await taken({ rooms: { "!room:localhost": room } }, { from });
+    return [window.isWhole, window.members, slidingPlace(response.next_batch)?.isLazy];
+  };
+  const goesOn: SlidingPlace = { pos: "6/s1_1", isFirst: false, isBehind: false };
+  assertEquals(await shown(goesOn, {}), [true, undefined, undefined]);
+  const lazy = { ...goesOn, isLazy: true } as const;
+  assertEquals(await shown(lazy, { timeline: [{}] }), [false, "lazy", true]);
+  assertEquals(await shown(lazy, { initial: true, timeline: [{}] }), [false, "some", true]);
+  const growing = { ...lazy, shown: 20, base: "s0_9" as SyncToken };
+  assertEquals(await shown(growing, { timeline: [{}] }), [false, "some", true]);
+});
+
+for (const spelling of BOTH) {
+  Deno.test(`Beside lazily loaded members comes the state that was asked for, and what the timeline has: ${spelling}`, async () => {
+    const piece = (type: string, event_id: string, state_key: string | undefined = "") => ({
+      ...{ type, event_id, state_key, sender: OWN, origin_server_ts: 1, content: {} },
+    });
+    const required_state = [piece("m.room.name", "$name")];
+    const timeline = [
+      ...[
+        piece("com.example.other", "$1"),
+        piece("com.example.other", "$2"),
+        piece("com.example.other", "$3", "k"),
+      ],
+      ...[piece("com.example.asked", "$4"), piece("m.room.member", "$5", "@somebody:localhost")],
+    ];
+    const from: SlidingPlace = { pos: "6/s1_1", isFirst: false, isBehind: false, isLazy: true };
+    const named = spelling === "merged" ? { timeline_events: timeline } : { timeline };
+    const rooms = { "!room:localhost": { required_state, ...named } };
+    const { asked, response } = await taken({ rooms }, {
+      spelling,
+      from,
+      memberships: [["!room:localhost", "join"]],
+    });
+    const room = objectOf(objectOf(asked).lists).rooms;
+    const state = objectOf(room).required_state;
+    assertEquals(
+      state,
+      spelling === "merged"
+        ? { include: [{}, { type: "m.room.member", state_key: "@alice:example.org" }], lazy_members: true }
+        : [
+          ...[["m.room.name", "*"], ["com.example.asked", "*"]],
+          ...[["m.room.member", "$LAZY"], ["m.room.member", "$ME"]],
+        ],
+    );
+    const { events = [] } = response.rooms?.join?.["!room:localhost" as RoomID]?.state_after ?? {};
+    assertEquals(
+      events.map(({ event_id }) => event_id),
+      spelling === "merged" ? ["$name"] : ["$name", "$2", "$3"],
+    );
+  });
+}

@@ -262,7 +262,7 @@ Deno.test("A homeserver without sliding sync, and filters, are refused with what
   const bot = here.client("bot", { sync: "sliding" });
   await assertRejects(() => bot.start(), Error);
   const other = here.client("other", { sync: "sliding" });
-  await assertRejects(() => other.syncOnce({ lazyLoadMembers: true }), ValueError, "no filters");
+  await assertRejects(() => other.syncOnce({ filterData: {} }), ValueError, "no filters");
   await assertRejects(() => other.syncOnce(), ValueError, 'make the option sync "auto", or leave it out');
 });
 
