@@ -100,12 +100,12 @@ export class SyncReader {
     const signal = this.#signal;
     const asked = clock.now();
     const slides = sync !== "classic" || (since ?? first)?.startsWith(SLIDING) === true;
-    const { isLazy } = filter;
-    const way = (options: SyncOptions): Promise<Read["response"]> =>
-      slides ? requests.slide({ ...options, isLazy }) : requests.sync(options);
     const goesOn = since !== undefined && since === this.#end;
-    const ask = (filterId: SyncOptions["filterId"], wait = timeout): Promise<Read["response"]> =>
-      way({ since, setPresence: user.presence, useStateAfter: true, signal, filterId, timeout: wait });
+    const ask = (filterId: SyncOptions["filterId"], wait = timeout): Promise<Read["response"]> => {
+      const { presence: setPresence } = user;
+      const options = { since, setPresence, useStateAfter: true, signal, filterId, timeout: wait };
+      return slides ? requests.slide({ ...options, isLazy: filter.isLazy }) : requests.sync(options);
+    };
     const answer = goesOn ? filter.use(ask) : filter.useFresh(fresh.name, ask);
     if (!goesOn) this.#watch(answer);
     const response = answer.then((read) => {
