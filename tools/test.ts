@@ -193,8 +193,12 @@ if (import.meta.main) {
     console.error(`Cannot run "${name}": there are only ${Object.keys(selections).join(", ")}`);
     Deno.exit(2);
   }
+  // Has all that tests, and what they start, leave behind.
+  const temporary = await Deno.makeTempDir({ prefix: "greenroom-test-" });
+  Deno.env.set("TMPDIR", temporary);
   if (steps.includes(synapse)) buildDenokv();
   const { passed, failed } = await runSteps(steps, console.log);
+  await Deno.remove(temporary, { recursive: true }).catch(() => {}); // something still writes there
   console.log(`\n${passed} passed, ${failed} failed`);
   Deno.exit(failed === 0 ? 0 : 1);
 }

@@ -9,7 +9,6 @@ import { type Step, testResult } from "../step.ts";
 
 /** Whether no test may be skipped. */
 export const ci: boolean = Deno.env.get("CI") === "true";
-const temporary = Deno.env.get("TMPDIR") ?? "/tmp";
 
 /**
  * What a test may do: read, see the environment, talk to itself over loopback, look into its own
@@ -24,7 +23,7 @@ export const permissionsWith = (...programs: string[]): string[] => [
   "--allow-sys",
   "--allow-net=127.0.0.1,localhost",
   `--allow-run=${[Deno.execPath(), ...programs].join(",")}`,
-  `--allow-write=${temporary}`,
+  `--allow-write=${Deno.env.get("TMPDIR") ?? "/tmp"}`,
 ];
 
 /** Runs tests that start nothing but Deno. */
