@@ -105,13 +105,11 @@ export function stateShown(
     return { state: full.filter((event) => isAsked(asked, event) || isLazy(event)), members: lazy };
   }
   const isMore = asksMore(asked, before.state);
-  const added = isAll(before.state)
-    ? []
-    : full.filter((event) =>
-      isLazy(event)
-        ? !before.members.has(event.stateKey ?? "")
-        : isMore && isAsked(asked, event) && !isAsked(before.state, event)
-    );
+  const isNew = (event: RoomEvent): boolean =>
+    isLazy(event)
+      ? !before.members.has(event.stateKey ?? "")
+      : isMore && isAsked(asked, event) && (isAll(asked) || !isAsked(before.state, event));
+  const added = isAll(before.state) ? [] : full.filter(isNew);
   const members = new Set(before.members);
   for (const name of membersIn(changes)) members.delete(name);
   for (const name of lazy) members.add(name);

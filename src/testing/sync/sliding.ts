@@ -159,7 +159,8 @@ function show(
     if (news.data !== undefined) data[id] = news.data;
     if (news.receipts !== undefined) receipts[id] = news.receipts;
     if (news.typing !== undefined) typing[id] = news.typing;
-    next.set(id, { until, state, members: news.members });
+    const asked = news.room === undefined ? sent.get(id)?.state : undefined; // as it was shown
+    next.set(id, { until, state: asked ?? state, members: news.members });
   }
   const messages = toDeviceOf(job, toDevice);
   const moved = since === undefined ? undefined : deviceListsSince(server, user, since.position);
