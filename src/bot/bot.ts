@@ -87,7 +87,7 @@ export class Bot<C extends Context = Context> extends Composer<C> {
   readonly client: Client;
   /** Values that the bot keeps by keys of its own, in its store. */
   readonly store: BotStore;
-  /** Lists and cancels reminders that have not fired yet. */
+  /** Lists and cancels reminders whose time has not come yet. */
   readonly reminders: RemindersAPI;
   /** Lists and cancels messages that `c.later()` has set, and has their time begin again. */
   readonly later: LaterAPI;

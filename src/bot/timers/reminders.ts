@@ -40,7 +40,7 @@ export interface RemindersFilter {
 /** The reminders of a bot. */
 export interface RemindersAPI {
   /**
-   * Lists reminders that have not fired yet, the next one first. Texts of `c.later()` are none: see
+   * Lists reminders whose time has not come yet, the next one first. Texts of `c.later()` are none: see
    * {@linkcode LaterAPI.list}.
    *
    * @param filter Which ones. Default: all.
@@ -136,8 +136,9 @@ export class Reminders implements RemindersAPI {
   async list(filter: RemindersFilter = {}): Promise<PendingReminder[]> {
     const isWanted = readFilter(filter, "list reminders");
     const found: PendingReminder[] = [];
-    for await (const { key, timer } of pendingTimers(this.#client)) {
-      if (timer.kind !== "remind") continue;
+    const now = this.#client.api.clock.now(); // one whose time has come is being said
+    for await (const { key, due, timer } of pendingTimers(this.#client)) {
+      if (timer.kind !== "remind" || due <= now) continue;
       const pending = pendingOf(key, timer.reminder);
       if (isWanted(pending)) found.push(pending);
     }

@@ -64,3 +64,15 @@ Deno.test("Reminders are listed by room, and can be cancelled", async () => {
   await room.expectNothing();
   await other.expect("elsewhere");
 });
+
+Deno.test("A reminder that is being said is not listed any more", async () => {
+  await using tester = trying((bot) => {
+    bot.command("tea", async (c) => void await c.remind("3m", { name: "tea" }));
+    bot.reminder("tea", async (c) => void await c.send(`${(await bot.reminders.list()).length} to come`));
+  });
+  const room = await tester.room("alice");
+  await room.say("!tea");
+  await tester.settle();
+  await tester.pass(HOUR);
+  await room.expect("0 to come");
+});
