@@ -112,6 +112,8 @@ export class Queued implements QueuedSend {
   isStored = false;
   /** Whether a try of it is under way. */
   isUnderway = false;
+  /** At how many tries in a row the server itself has failed. */
+  failures = 0;
 
   constructor(cancel: (send: Queued) => Promise<boolean>) {
     this.#cancel = cancel;

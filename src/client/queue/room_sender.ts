@@ -28,6 +28,9 @@ import type { QueueProgress } from "./send_queue.ts";
 /** How long to wait between tries, in milliseconds: the transport has tried several times before. */
 export const WAIT = { base: 2_000, cap: 60_000 };
 
+/** At how many tries the server itself may fail, which take half an hour: then the message is at fault. */
+const MAX_FAILURES = 30;
+
 /** What a {@linkcode RoomSender} works with. */
 export interface SenderParts {
   readonly api: Pick<AllAPI, "sendMessageEvent">;
@@ -139,7 +142,8 @@ export class RoomSender {
       return true;
     } catch (error) {
       if (this.#ended.aborted) return false;
-      if (isForGood(error)) return await this.#refused(send, error, eventId);
+      send.failures = hasFailedItself(error) ? send.failures + 1 : 0;
+      if (isForGood(error) || send.failures >= MAX_FAILURES) return await this.#refused(send, error, eventId);
       send.isUnderway = false;
       const delay = Math.max(Math.round(backoff(failures, WAIT)), askedWait(error));
       if (failures === 0) {
@@ -271,7 +275,12 @@ export function isAway(error: unknown): boolean {
   if (error instanceof EncryptionError) return !isForGood(error) && isAway(error.cause);
   if (error instanceof NetworkError) return true;
   if (!(error instanceof MatrixRequestError)) return false;
-  return error.status > 500 || error.status === 429 || (error.status === 500 && !isMatrixRefusal(error));
+  return error.status >= 500 && !hasFailedItself(error) || error.status === 429;
+}
+
+/** Whether the homeserver took the request, and failed at it. */
+function hasFailedItself(error: unknown): boolean {
+  return error instanceof MatrixRequestError && error.status === 500 && isMatrixRefusal(error);
 }
 
 /** How long the server asks to wait before the next try, in milliseconds. */

@@ -202,9 +202,9 @@ export interface QueueAPI {
    * A send is in the `store` before it leaves, with its transaction ID. So it is sent once, though the
    * process ends at any moment: the next one goes on when it has handled the first sync of a start, begins a
    * pass (`syncOnce()`), or has this called for the room. While the server is away or busy, the queue waits,
-   * and tries again after up to a minute. A send that the server refuses for good is taken out and logged,
-   * and those behind it go on. Homeservers forget transaction IDs after a day or so: a send whose answer was
-   * lost may come twice if the next process begins later than that.
+   * and tries again after up to a minute. A send that the server refuses for good, or itself fails at 30
+   * times, is taken out and logged, and those behind it go on. Homeservers forget transaction IDs after a
+   * day or so: a send whose answer was lost may come twice if the next process begins later than that.
    *
    * A room's queue holds 1,000 sends. Without a `store` they end with the client.
    * In a handler, a send that is added again after a crash is the same.

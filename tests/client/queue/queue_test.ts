@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { type Client, defineSession, ForbiddenError, MemoryStore, ValueError } from "@greenroom/matrix";
-import { ClientEndedError } from "@greenroom/matrix/errors";
+import { ClientEndedError, MatrixRequestError } from "@greenroom/matrix/errors";
 import { PaginationDirection, type QueueProgress, type RoomID } from "@greenroom/matrix/types";
 import { begin, ENCRYPTED, twoInARoom } from "../support/encrypted_room.ts";
 import { EVERYBODY } from "../../support/everybody.ts";
@@ -15,10 +15,10 @@ async function textsOf(client: Client, roomId: RoomID): Promise<string[]> {
 const SEND = { method: "PUT", path: "/send/" };
 
 /** Lets time pass until something has settled. */
-async function passing<Result>(here: ClientStage, work: Promise<Result>): Promise<Result> {
+async function passing<Result>(here: ClientStage, work: Promise<Result>, step = 2_000): Promise<Result> {
   let isOver = false;
   work.catch(() => {}).then(() => isOver = true);
-  for (let round = 1; round < 2_000 && !isOver; round++) await here.clock.tick(round % 50 === 0 ? 2_000 : 0);
+  for (let round = 1; round < 2_000 && !isOver; round++) await here.clock.tick(round % 50 === 0 ? step : 0);
   assert(isOver, "it does not settle");
   return await work;
 }
@@ -73,6 +73,25 @@ Deno.test("What the server refuses for good rejects, is logged, and does not hol
   assertEquals(await textsOf(bot, room), ["next"]);
   assert(seen.includes("failed"));
   assertEquals(here.log.lines.filter(([, message]) => message.includes("can't be sent")).length, 1);
+});
+
+Deno.test("A message at which the server itself fails again and again is taken out at last, and the next is sent", async () => {
+  await using here = clientStage();
+  const bot = here.client("bot", { retry: false });
+  const room = await bot.createRoom();
+  const body = { errcode: "M_UNKNOWN", error: "Internal server error" };
+  const poison = { method: "PUT", path: "poison" };
+  const fault = here.homeserver.faults.add({ kind: "status", status: 500, body, match: poison, times: 29 });
+  const queue = bot.queue(room);
+  const taken = queue.sendText("taken at the thirtieth try", { txnId: "poison-1" });
+  await passing(here, taken.sent, 60_000);
+  fault.remove();
+  here.homeserver.faults.add({ kind: "status", status: 500, body, match: poison });
+  const lost = queue.sendText("never taken", { txnId: "poison-2" });
+  const next = queue.sendText("next");
+  await assertRejects(() => passing(here, lost.sent, 60_000), MatrixRequestError, "500 M_UNKNOWN");
+  await passing(here, next.sent);
+  assertEquals(here.homeserver.requests.filter("PUT", "poison-2").length, 30);
 });
 
 Deno.test("A send can be cancelled while it waits, also between two tries, and not when it has been sent", async () => {
