@@ -69,7 +69,7 @@ export abstract class RoomMedia extends RoomMessages {
         async () =>
           sendPicture(this.kit.client, this.roomId, data, {
             ...await captioned(options, this),
-            ...{ signal: run.signal, queue: run.queues },
+            ...run.sends,
           }),
       );
     });
@@ -171,7 +171,7 @@ export abstract class RoomMedia extends RoomMessages {
         fileName: filename,
         fileType,
         info,
-        ...{ signal: run.signal, queue: run.queues },
+        ...run.sends,
         ...more,
       });
     });
@@ -208,7 +208,7 @@ export abstract class RoomMedia extends RoomMessages {
         () =>
           this.kit.client.sendSticker(this.roomId, url, info, {
             ...placed,
-            ...{ signal: run.signal, queue: run.queues },
+            ...run.sends,
           }),
       );
     });
@@ -259,7 +259,7 @@ export abstract class RoomMedia extends RoomMessages {
       if (typeof first === "string") checkOptions(options, POLL, "sendPoll");
       const given = typeof first === "string" ? { ...options, question: first, answers } : first;
       const poll = { ...given, relatesTo: relationTo({ thread: this.thread }) };
-      return run.act("poll", () => sendPoll(this.kit.client, this.roomId, poll, run));
+      return run.act("poll", () => sendPoll(this.kit.client, this.roomId, poll, run.sends));
     });
   }
 
@@ -286,7 +286,7 @@ export abstract class RoomMedia extends RoomMessages {
   async endPoll(poll: MessageRef): Promise<PollTally> {
     const id = eventIdOf(poll, "end a poll", this.roomId);
     return await this.within((run) =>
-      run.act("end poll", () => endPoll(this.kit.client, this.roomId, id, run))
+      run.act("end poll", () => endPoll(this.kit.client, this.roomId, id, run.sends))
     );
   }
 }

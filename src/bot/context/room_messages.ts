@@ -143,7 +143,7 @@ export abstract class RoomMessages {
   }
 
   #sendPart(
-    { saying, signal, queues: queue }: Run,
+    { saying, sends }: Run,
     part: Written,
     index: number,
     { msgtype = this.kit.msgtype, mentions: asked, sendKey: key }: WriteOptions,
@@ -153,7 +153,7 @@ export abstract class RoomMessages {
     const mentions = notifiedBy(part, index, asked, placing.notifies);
     const content = contentOf(part, { msgtype, mentions, relatesTo });
     return saying?.add(content) ?? this.kit.client.sendMessage(this.roomId, content, {
-      ...{ key: key && `${key} ${index}`, signal, queue },
+      ...{ key: key && `${key} ${index}`, ...sends },
     });
   }
 
@@ -187,7 +187,7 @@ export abstract class RoomMessages {
   }
 
   async #edit(
-    { signal, queues: queue }: Run,
+    { sends }: Run,
     eventId: EventID,
     text: string,
     options: WriteOptions,
@@ -200,7 +200,7 @@ export abstract class RoomMessages {
     const relatesTo = { rel_type: "m.replace", event_id: eventId } as const;
     const mentions = notifiedBy(part, 0, options.mentions);
     const content = contentOf(part, { msgtype, mentions, relatesTo });
-    return await this.kit.client.sendMessage(this.roomId, content, { key, signal, queue });
+    return await this.kit.client.sendMessage(this.roomId, content, { key, ...sends });
   }
 
   /**
@@ -227,7 +227,7 @@ export abstract class RoomMessages {
     return await this.within((run) =>
       run.act(
         "react",
-        () => this.kit.client.react(this.roomId, eventId, key, { signal: run.signal, queue: run.queues }),
+        () => this.kit.client.react(this.roomId, eventId, key, run.sends),
       )
     );
   }
@@ -380,9 +380,7 @@ export abstract class RoomMessages {
       const { client } = this.kit;
       const { msgtype = this.kit.msgtype } = options;
       const send: StreamParts["send"] = (content, options) =>
-        run.inTurn(() =>
-          client.sendMessage(this.roomId, content, { ...options, signal: run.signal, queue: run.queues })
-        );
+        run.inTurn(() => client.sendMessage(this.roomId, content, { ...options, ...run.sends }));
       const { api: { clock } } = client;
       const parts = { ...options, msgtype, clock, send, signal: run.time.signal, placing };
       return run.step("stream", (at) => streamText(text, { ...parts, name: `stream ${at}` }));

@@ -36,11 +36,11 @@ export async function sendPoll(
   client: Client,
   room: RoomID,
   { relatesTo, ...poll }: PollOptions & { readonly relatesTo?: RelatesTo },
-  { signal, queues: queue }: Partial<Pick<Run, "queues" | "signal">> = {},
+  options: Run["sends"] = {},
 ): Promise<EventID> {
   const related = relatesTo === undefined ? {} : { "m.relates_to": relatesTo };
   const content = { ...pollStart(poll), ...related };
-  return await client.sendMessageEvent(room, POLL_EVENTS.START, content, { signal, queue });
+  return await client.sendMessageEvent(room, POLL_EVENTS.START, content, options);
 }
 
 /**
@@ -102,11 +102,11 @@ export async function endPoll(
   client: Client,
   room: RoomID,
   poll: EventID,
-  { signal, queues: queue }: Partial<Pick<Run, "queues" | "signal">> = {},
+  options: Run["sends"] = {},
 ): Promise<PollTally> {
   const tally = await countPoll(client, room, poll);
   if (tally.endedAt === undefined) {
-    await client.sendMessageEvent(room, POLL_EVENTS.END, { ...pollEnd(poll, tally) }, { signal, queue });
+    await client.sendMessageEvent(room, POLL_EVENTS.END, { ...pollEnd(poll, tally) }, options);
   }
   return tally;
 }

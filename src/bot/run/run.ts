@@ -7,7 +7,7 @@
  */
 
 import type { HandlerContext } from "../../../mod.ts";
-import type { EventID, RoomMessageContent, UserID } from "../../../types.ts";
+import type { EventID, RoomMessageContent, SendOptions, UserID } from "../../../types.ts";
 import { platform } from "../../base/platform/mod.ts";
 import { Begun, forever, type RunTime, type RunWatch } from "./patience.ts";
 import {
@@ -213,6 +213,11 @@ export class Run {
   /** Aborts the run's requests when it is given up. */
   get signal(): AbortSignal {
     return this.time.requests;
+  }
+
+  /** The options of what it sends, beside those of the application. */
+  get sends(): Pick<SendOptions, "queue" | "signal"> {
+    return { signal: this.time.requests, queue: this.queues };
   }
 
   async #step<Result>(
