@@ -26,6 +26,7 @@ import { teachKit } from "./kit_functions.ts";
 import { Noticeboard } from "./noticeboard.ts";
 import { type BotAccount, type Kind, type Running, running } from "./transports/transport.ts";
 import { EVERYBODY } from "../support/everybody.ts";
+import { PATIENCE_MS } from "../e2e/support/deadline.ts";
 
 const session = defineSession({ name: "counter", per: "room", initial: () => ({ heard: 0 }) });
 
@@ -113,6 +114,7 @@ export class Bot {
         accessToken: this.token,
         encryption: this.#encrypted && EVERYBODY,
         lease: { duration: LEASE },
+        closeTimeout: PATIENCE_MS, // a busy machine is to leave nothing behind
         log: this.#logger(),
         ...this.options,
         baseUrl: this.#baseUrl,

@@ -14,6 +14,7 @@ import { Person } from "./person.ts";
 import type { Story } from "./story.ts";
 import type { BotAccount, Kind, Transport } from "./transports/transport.ts";
 import { EVERYBODY } from "../support/everybody.ts";
+import { PATIENCE_MS } from "../e2e/support/deadline.ts";
 
 /** A homeserver that stories are told on. */
 export interface StoryHost extends OperationsHost {
@@ -110,7 +111,8 @@ export class World implements AsyncDisposable {
   /** A client of this world for a person. */
   client(options: Partial<ClientOptions>): Client {
     const { baseUrl, fetch } = this.host;
-    return new Client({ baseUrl, fetch, encryption: this.encrypted && EVERYBODY, log: SILENT, ...options });
+    const encryption = this.encrypted && EVERYBODY;
+    return new Client({ baseUrl, fetch, encryption, log: SILENT, closeTimeout: PATIENCE_MS, ...options });
   }
 
   /** A new bot, which is not started. */
