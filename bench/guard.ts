@@ -16,7 +16,7 @@
  */
 
 import { ROOT } from "../tools/process.ts";
-import { BASELINE, LIMITS } from "./guard/baseline.ts";
+import { BASELINE, LIMITS, MOST_BYTES } from "./guard/baseline.ts";
 import { Checkout } from "./guard/checkout.ts";
 import { profileTable } from "./guard/profile.ts";
 import { bundle } from "./peers/bundle_sizes.ts";
@@ -49,10 +49,12 @@ interface Row {
   readonly ratios: Partial<Record<keyof typeof MOST, number>>;
   /** Processor time, × the limit. */
   readonly limit?: number;
+  /** The size, if that is what it is about. */
+  readonly bytes?: number;
 }
 
-function isSlower({ name, ratios, limit = 0 }: Row): boolean {
-  return limit > (LIMITS[name] ?? Infinity) ||
+function isSlower({ name, ratios, limit = 0, bytes = 0 }: Row): boolean {
+  return limit > (LIMITS[name] ?? Infinity) || bytes > MOST_BYTES ||
     Object.entries(ratios).some(([figure, ratio]) => ratio > MOST[figure as keyof typeof MOST]);
 }
 
@@ -100,15 +102,16 @@ async function bundleRow(baseline: Checkout): Promise<Row> {
       await bundle(`${baseline.folder}mod.ts`, output, [], baseline.folder),
       await bundle(`${ROOT}mod.ts`, output),
     ];
-    return { name: "bundle", ratios: { bytes: now.length / before.length } };
+    return { name: "bundle", ratios: { bytes: now.length / before.length }, bytes: now.length };
   } finally {
     await Deno.remove(output);
   }
 }
 
-function say({ name, ratios, limit }: Row): void {
+function say({ name, ratios, limit, bytes }: Row): void {
   const figures = Object.entries(ratios).map(([figure, ratio]) => `${figure} ${number(ratio)}`);
   if (limit !== undefined) figures.push(`${number(limit)} × the limit, at most ${LIMITS[name]}`);
+  if (bytes !== undefined) figures.push(`${number(bytes)} bytes, at most ${number(MOST_BYTES)}`);
   console.log(`${name.padEnd(46)} ${figures.join(", ")}`);
 }
 

@@ -5,7 +5,10 @@
  */
 
 /** A commit that nothing may be slower than. It moves only by a commit that says why. */
-export const BASELINE = "d2be3a8dac301ba4bdc2f90a67f5728d6b75c6aa";
+export const BASELINE = "bc6651eeec4c63f5ca27339bc2e583d22571ebeb";
+
+/** The most bytes that the bundle may have, whatever the baseline has. This number only goes down. */
+export const MOST_BYTES = 1_040_000;
 
 /**
  * The most processor time that a row may take, × that of the limit in the same run. These numbers only go
