@@ -6,7 +6,6 @@
  * @module
  */
 
-import type { SyncResponse } from "@greenroom/matrix/types";
 import type { Quirks } from "../quirks/quirks.ts";
 import type { WorldHomeserver } from "../setback/restorable_homeserver.ts";
 import type { Timeline } from "../core/timeline.ts";
@@ -415,13 +414,18 @@ function tokenOf(text: string): string | undefined {
   return /"pos":"([^"]+)"/.exec(text)?.[1] ?? /"next_batch":"([^"]+)"/.exec(text)?.[1];
 }
 
+/** Events of a room that a response shows. */
+type Shown = readonly { readonly event_id: string }[];
+
 /** The IDs of the events in the timelines of a response. */
 function idsIn(text: string): ReadonlySet<string> {
-  const { rooms: { join = {} } = {}, pos }: SyncResponse & { readonly pos?: string } = JSON.parse(text);
-  if (pos !== undefined) {
-    return new Set(Array.from(text.matchAll(/"event_id":"([^"]+)"/g), ([, id = ""]) => id));
-  }
-  return new Set(
-    Object.values(join).flatMap(({ timeline }) => timeline?.events?.map(({ event_id }) => event_id) ?? []),
-  );
+  const { rooms = {}, pos } = JSON.parse(text);
+  const timelines = pos === undefined
+    ? Object.values<{ timeline?: { events?: Shown } }>(rooms.join ?? {}).map(({ timeline }) =>
+      timeline?.events
+    )
+    : Object.values<{ timeline?: Shown; timeline_events?: Shown }>(rooms).map((room) =>
+      room.timeline_events ?? room.timeline
+    );
+  return new Set(timelines.flatMap((events) => events?.map(({ event_id }) => event_id) ?? []));
 }
