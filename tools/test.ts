@@ -195,6 +195,7 @@ if (import.meta.main) {
   }
   // Has all that tests, and what they start, leave behind.
   const temporary = await Deno.makeTempDir({ prefix: "greenroom-test-" });
+  await Deno.chmod(temporary, 0o755); // a bot of another user runs in it, too
   Deno.env.set("TMPDIR", temporary);
   if (steps.includes(synapse)) buildDenokv();
   const { passed, failed } = await runSteps(steps, console.log);
