@@ -230,6 +230,7 @@ export class ClientLife implements QuarantineActors, TaskActors {
       "Syncs, until it is stopped: start() resolves then, and client.ready with the first sync",
     );
     this.first.begin();
+    this.passes.queues.begin();
     const resumed = () => this.isSyncing ? this.passes.queues.resume() : undefined;
     this.first.handled.then(resumed).catch(() => {}); // the client has ended
     this.#syncing++;

@@ -121,7 +121,9 @@ interface EncryptingOptions extends SendingUser {
   /** Opens the store, by new actors if others have failed. Default: it is open. */
   readonly ready?: OpenStore;
   /** Has the queues of sends. Default: nothing is queued. */
-  readonly passes?: { readonly queues: Pick<SendQueues, "closing" | "isDurable" | "queue" | "waiting"> };
+  readonly passes?: {
+    readonly queues: Pick<SendQueues, "closing" | "isDurable" | "isWaiting" | "queue" | "waiting">;
+  };
 }
 
 /**
@@ -198,27 +200,26 @@ export function encryptingAPI(
       const turn = isClear
         ? undefined
         : turns.keep({ of: `${roomId} ${options.asUserId ?? ""}`, signal: options.signal });
-      let toQueue: OutgoingEvent & { readonly options: SendOptions } | undefined;
+      let event: OutgoingEvent | undefined;
+      let named: SendOptions | undefined;
       try {
-        const event = await outgoingEvent(eventType, "message", content);
+        event = await outgoingEvent(eventType, "message", content);
         if (queue === "always" && queues?.isDurable === true) {
-          toQueue = { ...event, options };
-          await turn?.begun();
+          named = options;
           throw QUEUED;
         }
         const isEncrypted = turn !== undefined &&
           (await isRoomEncrypted(roomId, options) ||
             (await turn.begun() && await stateStore.isEncrypted(roomId)));
+        const outgoing = { roomId, type, content: event.content };
         if (!isEncrypted) {
           if (queues === undefined) {
             const sending = core.sendMessageEvent(roomId, type, event.content, options);
             turn?.end();
             return await sending;
           }
-          const outgoing = { roomId, type, content: event.content, inClear: true };
-          const named = await identified(outgoing, options, user);
-          toQueue = { ...event, options: named };
-          if (queues.waiting.has(roomId)) throw QUEUED;
+          named = await identified({ ...outgoing, inClear: true }, options, user);
+          if (await queues.isWaiting(roomId)) throw QUEUED;
           return await core.sendMessageEvent(roomId, type, event.content, named);
         }
         if (options.asUserId !== undefined) {
@@ -230,24 +231,26 @@ export function encryptingAPI(
         }
         const action = `send ${type} to the encrypted room ${roomId}`;
         machine(action); // refused before it gets a name
-        const outgoing = { roomId, type, content: event.content };
-        const named = await identified(outgoing, options, user);
-        const { txnId, signal } = named;
-        toQueue = { ...event, options: named };
+        const secret = named = await identified(outgoing, options, user);
+        if (await queues?.isWaiting(roomId)) throw QUEUED;
+        const { txnId, signal } = secret;
         return await hold(async () => {
           const crypto = machine(action); // of now: the actors may have been replaced
-          const encrypted = await crypto.encrypt(roomId, type, event.content, { txnId, signal });
+          const encrypted = await crypto.encrypt(roomId, type, outgoing.content, { txnId, signal });
           const sending = turn.begun().then(() => {
             if (queues?.waiting.has(roomId)) throw QUEUED;
-            const leaving = core.sendMessageEvent(roomId, "m.room.encrypted", encrypted, named);
+            const leaving = core.sendMessageEvent(roomId, "m.room.encrypted", encrypted, secret);
             if (queues === undefined) turn.end(); // else it may come to be queued, before those behind it
             return leaving;
           });
           return await settled(sending, (outcome) => crypto.sent({ roomId, txnId, ...outcome }));
         });
       } catch (error) {
-        if (queues === undefined || toQueue === undefined || !isAway(error)) throw error;
-        const { options: { key, txnId, signal }, ...event } = toQueue;
+        if (queues === undefined || event === undefined || !isAway(error)) throw error;
+        await turn?.begun();
+        // A server that did not say whether the room is encrypted may be about to have it in clear.
+        named ??= await identified({ roomId, type, content: event.content, inClear: true }, options, user);
+        const { key, txnId, signal } = named;
         const { closing } = queues;
         const over = signal === undefined ? closing : AbortSignal.any([signal, closing]);
         over.throwIfAborted();

@@ -15,6 +15,7 @@ import { Turns } from "../../base/runs.ts";
 import { checkOptions, type OptionNames } from "../../errors/known_names.ts";
 import { ClientEndedError, ValueError } from "../../errors/matrix_error.ts";
 import { checkIdentifier } from "../../types/identifiers.ts";
+import type { SessionKey } from "../../types/events/define_session.ts";
 import type { RoomID } from "../../types/ids.ts";
 import type { SessionsAPI, TasksAPI } from "../sessions_api.ts";
 import {
@@ -67,6 +68,8 @@ export class SendQueues implements QueueAPI {
   readonly #login: AbortSignal;
   readonly #ended = new AbortController();
   readonly #closing = new AbortController();
+  /** Rooms in which an earlier process has left something that was not looked at; undefined: not known. */
+  #left: Promise<Set<RoomID>> | undefined;
 
   /** @param parts What they work with. */
   constructor(parts: QueueParts) {
@@ -104,20 +107,38 @@ export class SendQueues implements QueueAPI {
     return queue;
   };
 
+  /** Another process may have left something since. */
+  begin(): void {
+    this.#left = undefined;
+  }
+
+  /** Whether a send would pass what is in the queue; in a handler also what an earlier process has left. */
+  async isWaiting(roomId: RoomID): Promise<boolean> {
+    if (this.#parts.isDurable && currentCall() !== undefined) { // which has the device
+      const left = await (this.#left ??= this.#findLeft());
+      if (left.has(roomId)) this.#goOn(roomId, left);
+    }
+    return this.waiting.has(roomId);
+  }
+
   /** Goes on with what an earlier process, or another one, has left. Resolves when all has been tried. */
   async resume(): Promise<void> {
     const { isDurable, kept, clock } = this.#parts;
     if (!isDurable) return;
-    const rooms = this.#left();
+    const left = await (this.#left = this.#findLeft());
     const trying = Array.from({ length: AT_ONCE }, async () => {
-      for await (const roomId of rooms) {
-        const known = this.#rooms.get(roomId);
-        const queue = this.#of(roomId);
-        if (queue === known) queue.goOn();
-        await queue.rested();
-      }
+      for (const roomId of left) await this.#goOn(roomId, left).rested();
     });
     await Promise.all([...trying, forgetOutcomes(kept, clock.now())]);
+  }
+
+  #goOn(roomId: RoomID, left: Set<RoomID>): RoomQueue {
+    left.delete(roomId);
+    this.waiting.add(roomId); // until its queue knows better
+    const known = this.#rooms.get(roomId);
+    const queue = this.#of(roomId);
+    if (queue === known) queue.goOn();
+    return queue;
   }
 
   /** Resolves when each queue has sent all, or waits for its next try. */
@@ -125,14 +146,20 @@ export class SendQueues implements QueueAPI {
     await Promise.all(this.#rooms.values().map((queue) => queue.rested()));
   }
 
-  async *#left(): AsyncGenerator<RoomID> {
-    let after: readonly [RoomID, string] | undefined;
-    do {
-      const { value } = await this.#parts.kept.list(QUEUED, { after }).next();
-      const roomId = value?.key[0] as RoomID | undefined; // the rest of the page is read by the room's queue
-      if (roomId !== undefined) yield roomId;
-      after = roomId && [roomId, "~"]; // behind all of the room
-    } while (after !== undefined);
+  /** The rooms in whose queues there is something; none, if they can't be read. */
+  async #findLeft(): Promise<Set<RoomID>> {
+    const left = new Set<RoomID>();
+    try {
+      for (let room: string | undefined, after: SessionKey | undefined;; after = [room, "~"]) {
+        const { value } = await this.#parts.kept.list(QUEUED, { after }).next();
+        room = value?.key[0]; // the rest of the page is read by the room's queue
+        if (room === undefined) break;
+        left.add(room as RoomID);
+      }
+    } catch {
+      this.#left = undefined;
+    }
+    return left;
   }
 
   #of(roomId: RoomID): RoomQueue {
@@ -241,7 +268,7 @@ class RoomQueue implements SendQueue {
     this.#turns.take(async () => {
       if (this.#sender.isOver || this.#sender.work !== undefined) return;
       await this.#sends.load();
-      this.#sender.begin();
+      this.#begin();
     }).catch(() => {}); // it is still in the store
   }
 
@@ -284,12 +311,18 @@ class RoomQueue implements SendQueue {
         if (this.#parts.isDurable) await this.#parts.session.account({ signal: this.#ended });
         await this.#sends.load();
         if (this.#ended.aborted) throw this.#sender.over();
-        return this.#sender.begin();
+        return this.#begin();
       } catch (error) {
         if (this.#ended.aborted || isForGood(error)) throw error;
         await this.#parts.clock.delay(Math.round(backoff(failures, WAIT)), { signal: this.#ended });
       }
     }
+  }
+
+  /** Sends what was left. */
+  #begin(): void {
+    this.#sender.begin();
+    this.#note();
   }
 
   /** Adds what is made. A handler waits until it is stored. */

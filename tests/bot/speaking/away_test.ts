@@ -170,6 +170,31 @@ Deno.test("What is said from outside of functions outlives the process, and keep
   assertEquals(room.messages.map(({ text }) => text), ["1", "2", "3"]);
 });
 
+for (const isSent of [false, true]) {
+  const server = isSent ? "a homeserver that is back" : "a homeserver that is away for its sends";
+  Deno.test(`What a bot says after a restart comes behind what the process before has left, on ${server}`, async () => {
+    const { tester, bot } = going(async (c) => {
+      for (const text of ["3", "4"]) await c.send(text);
+    });
+    await using _ = tester;
+    const room = await tester.room("alice");
+    const away = tester.homeserver.faults.add({ kind: "drop", match: SEND });
+    for (const text of ["1", "2"]) bot().in(room.id).send(text).catch(() => {});
+    await minutes(tester, 1);
+    let isClosed = false;
+    bot().close().then(() => isClosed = true);
+    while (!isClosed) await tester.pass(1_000);
+    if (isSent) away.remove();
+    await tester.stop();
+    await room.say("!go");
+    await tester.start();
+    await minutes(tester, 2);
+    away.remove();
+    await minutes(tester, 10);
+    assertEquals(room.messages.map(({ text }) => text), ["1", "2", "3", "4"]);
+  });
+}
+
 Deno.test("What is done from outside behind what waits is done after that", async () => {
   const { tester, bot } = going(() => {});
   await using _ = tester;

@@ -3,8 +3,9 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { type Client, ForbiddenError, MatrixRequestError, MemoryStore, ValueError } from "@greenroom/matrix";
 import { PaginationDirection, type RoomID } from "@greenroom/matrix/types";
-import { twoInARoom } from "../support/encrypted_room.ts";
+import { begin, twoInARoom } from "../support/encrypted_room.ts";
 import { type ClientStage, clientStage, heard } from "../support/stage.ts";
+import { EVERYBODY } from "../../support/everybody.ts";
 
 const SEND = { method: "PUT", path: "/send/" };
 
@@ -50,6 +51,60 @@ Deno.test("queue: if-away keeps the order in an encrypted room, also of what is 
   assert(paths.every((path) => path.includes("m.room.encrypted")));
   const txnIds = paths.map((path) => path.split("/").at(-1));
   assertEquals([txnIds.length, new Set(txnIds).size], [4, 3]); // the first was sent twice
+});
+
+Deno.test("queue: if-away queues what is sent while the server can't say whether its room is encrypted", async () => {
+  await using here = clientStage();
+  const store = new MemoryStore();
+  const client = () => here.client("bot", { encryption: EVERYBODY, retry: false, store });
+  const first = client();
+  const room = await first.createRoom();
+  await begin(here, first);
+  await first.close();
+  const bot = client();
+  const away = here.homeserver.faults.add({ kind: "drop", match: { path: "/rooms/" } });
+  await begin(here, bot);
+  const sending = ["1", "2"].map((text) => bot.sendText(room, text, { queue: "if-away" }));
+  await here.until(() => away.hits > 2); // both, and the first again, by the queue
+  assertEquals((await bot.queue(room).list()).length, 2);
+  away.remove();
+  const ids = await passing(here, Promise.all(sending));
+  assertEquals(new Set(ids).size, 2);
+  assertEquals(await textsOf(bot, room), ["1", "2"]);
+  assertEquals(here.homeserver.requests.filter("PUT", "m.room.encrypted").length, 0);
+});
+
+Deno.test("queue: if-away sends what a handler said once, if the server could not say whether its room is encrypted", async () => {
+  await using here = clientStage();
+  const alice = here.client("alice");
+  const room = await alice.createRoom({ preset: "public_chat" });
+  const store = new MemoryStore();
+  const client = () => {
+    const made = here.client("bot", { encryption: EVERYBODY, retry: false, store });
+    made.on("m.room.message", async ({ sender }) => {
+      if (sender === "@alice:localhost") await made.sendText(room, "pong", { queue: "if-away" });
+    });
+    return made;
+  };
+  const first = client();
+  await first.joinRoom(room);
+  await begin(here, first);
+  await first.close();
+  const away = here.homeserver.faults.add({
+    kind: "drop",
+    match: { path: "/rooms/", user: "@bot:localhost" },
+  });
+  const second = client();
+  await begin(here, second);
+  await alice.sendText(room, "ping");
+  await here.until(() => away.hits > 1);
+  await second.close();
+  away.remove();
+  const third = client();
+  await begin(here, third);
+  await passing(here, third.queue(room).settled());
+  await here.settle();
+  assertEquals(await textsOf(alice, room), ["ping", "pong"]);
 });
 
 Deno.test("queue: if-away fails where the server refuses, or fails by itself, as without it", async () => {
