@@ -21,6 +21,7 @@ import {
   type SendingUser,
 } from "../api/http/mod.ts";
 import { checkSendOptions, type SendOptions } from "../api/messages/mod.ts";
+import { currentCall } from "../base/handler_call.ts";
 import { Turns } from "../base/runs.ts";
 import type { ShareReport } from "../crypto/sharing/mod.ts";
 import type { CryptoMachine } from "../encryption/encryption.ts";
@@ -122,7 +123,7 @@ interface EncryptingOptions extends SendingUser {
   readonly ready?: OpenStore;
   /** Has the queues of sends. Default: nothing is queued. */
   readonly passes?: {
-    readonly queues: Pick<SendQueues, "closing" | "isDurable" | "isWaiting" | "queue" | "waiting">;
+    readonly queues: Pick<SendQueues, "closing" | "isDurable" | "isUnread" | "queue" | "read" | "waiting">;
   };
 }
 
@@ -208,6 +209,7 @@ export function encryptingAPI(
           named = options;
           throw QUEUED;
         }
+        if (queues?.isUnread && currentCall() !== undefined) await queues.read(); // a handler has the store
         const isEncrypted = turn !== undefined &&
           (await isRoomEncrypted(roomId, options) ||
             (await turn.begun() && await stateStore.isEncrypted(roomId)));
@@ -219,7 +221,7 @@ export function encryptingAPI(
             return await sending;
           }
           named = await identified({ ...outgoing, inClear: true }, options, user);
-          if (await queues.isWaiting(roomId)) throw QUEUED;
+          if (queues.waiting.has(roomId)) throw QUEUED;
           return await core.sendMessageEvent(roomId, type, event.content, named);
         }
         if (options.asUserId !== undefined) {
@@ -232,7 +234,6 @@ export function encryptingAPI(
         const action = `send ${type} to the encrypted room ${roomId}`;
         machine(action); // refused before it gets a name
         const secret = named = await identified(outgoing, options, user);
-        if (await queues?.isWaiting(roomId)) throw QUEUED;
         const { txnId, signal } = secret;
         return await hold(async () => {
           const crypto = machine(action); // of now: the actors may have been replaced

@@ -68,8 +68,11 @@ export class SendQueues implements QueueAPI {
   readonly #login: AbortSignal;
   readonly #ended = new AbortController();
   readonly #closing = new AbortController();
-  /** Rooms in which an earlier process has left something that was not looked at; undefined: not known. */
-  #left: Promise<Set<RoomID>> | undefined;
+  /** Whether an earlier process may have left something that is not known yet. */
+  isUnread = false;
+  #reading: Promise<void> | undefined;
+  /** Rooms in which an earlier process has left something, which nobody has looked at. */
+  readonly #left = new Set<RoomID>();
 
   /** @param parts What they work with. */
   constructor(parts: QueueParts) {
@@ -102,42 +105,38 @@ export class SendQueues implements QueueAPI {
     if (onProgress !== undefined && typeof onProgress !== "function") {
       throw new ValueError("Cannot make a queue: onProgress must be a function");
     }
-    const queue = this.#of(roomId);
+    const queue = this.#goOn(roomId);
     if (onProgress !== undefined) queue.onProgress = onProgress;
     return queue;
   };
 
   /** Another process may have left something since. */
   begin(): void {
-    this.#left = undefined;
+    this.isUnread = this.isDurable;
+    this.#reading = undefined;
   }
 
-  /** Whether a send would pass what is in the queue; in a handler also what an earlier process has left. */
-  async isWaiting(roomId: RoomID): Promise<boolean> {
-    if (this.#parts.isDurable && currentCall() !== undefined) { // which has the device
-      const left = await (this.#left ??= this.#findLeft());
-      if (left.has(roomId)) this.#goOn(roomId, left);
-    }
-    return this.waiting.has(roomId);
+  /** Finds the rooms in which an earlier process, or another one, has left something: that waits in them. */
+  read(): Promise<void> {
+    return this.#reading ??= this.#read();
   }
 
   /** Goes on with what an earlier process, or another one, has left. Resolves when all has been tried. */
   async resume(): Promise<void> {
     const { isDurable, kept, clock } = this.#parts;
     if (!isDurable) return;
-    const left = await (this.#left = this.#findLeft());
+    this.begin();
+    await this.read();
     const trying = Array.from({ length: AT_ONCE }, async () => {
-      for (const roomId of left) await this.#goOn(roomId, left).rested();
+      for (const roomId of this.#left) await this.#goOn(roomId).rested();
     });
     await Promise.all([...trying, forgetOutcomes(kept, clock.now())]);
   }
 
-  #goOn(roomId: RoomID, left: Set<RoomID>): RoomQueue {
-    left.delete(roomId);
-    this.waiting.add(roomId); // until its queue knows better
+  #goOn(roomId: RoomID): RoomQueue {
     const known = this.#rooms.get(roomId);
     const queue = this.#of(roomId);
-    if (queue === known) queue.goOn();
+    if (this.#left.delete(roomId) && queue === known) queue.goOn();
     return queue;
   }
 
@@ -146,20 +145,21 @@ export class SendQueues implements QueueAPI {
     await Promise.all(this.#rooms.values().map((queue) => queue.rested()));
   }
 
-  /** The rooms in whose queues there is something; none, if they can't be read. */
-  async #findLeft(): Promise<Set<RoomID>> {
-    const left = new Set<RoomID>();
+  async #read(): Promise<void> {
     try {
-      for (let room: string | undefined, after: SessionKey | undefined;; after = [room, "~"]) {
+      let after: SessionKey | undefined;
+      for (;;) {
         const { value } = await this.#parts.kept.list(QUEUED, { after }).next();
-        room = value?.key[0]; // the rest of the page is read by the room's queue
-        if (room === undefined) break;
-        left.add(room as RoomID);
+        const roomId = value?.key[0] as RoomID | undefined; // the room's queue reads the rest of the page
+        if (roomId === undefined) break;
+        after = [roomId, "~"]; // behind all of the room
+        this.#left.add(roomId);
+        this.waiting.add(roomId); // until its queue knows better
       }
+      this.isUnread = false;
     } catch {
-      this.#left = undefined;
+      this.#reading = undefined; // what is in the store stays there
     }
-    return left;
   }
 
   #of(roomId: RoomID): RoomQueue {
