@@ -12,7 +12,7 @@ import { backoff } from "../../base/clock.ts";
 import { currentCall, outsideOfHandlers } from "../../base/handler_call.ts";
 import { callSite } from "../../base/own_code.ts";
 import { Turns } from "../../base/runs.ts";
-import { checkOptions, type OptionNames } from "../../errors/known_names.ts";
+import { checkFunction, checkOptions, type OptionNames } from "../../errors/known_names.ts";
 import { ClientEndedError, ValueError } from "../../errors/matrix_error.ts";
 import { checkIdentifier } from "../../types/identifiers.ts";
 import type { SessionKey } from "../../types/events/define_session.ts";
@@ -102,9 +102,7 @@ export class SendQueues implements QueueAPI {
     checkIdentifier("roomId", roomId);
     checkOptions(options, OPTIONS, "make a queue");
     const { onProgress } = options;
-    if (onProgress !== undefined && typeof onProgress !== "function") {
-      throw new ValueError("Cannot make a queue: onProgress must be a function");
-    }
+    if (onProgress !== undefined) checkFunction(onProgress, "make a queue", "onProgress");
     const queue = this.#goOn(roomId);
     if (onProgress !== undefined) queue.onProgress = onProgress;
     return queue;
@@ -117,9 +115,7 @@ export class SendQueues implements QueueAPI {
   }
 
   /** Finds the rooms in which an earlier process, or another one, has left something: that waits in them. */
-  read(): Promise<void> {
-    return this.#reading ??= this.#read();
-  }
+  readonly read = (): Promise<void> => this.#reading ??= this.#read();
 
   /** Goes on with what an earlier process, or another one, has left. Resolves when all has been tried. */
   async resume(): Promise<void> {
@@ -225,9 +221,7 @@ class RoomQueue implements SendQueue {
    * @param scope What it belongs to.
    */
   constructor(roomId: RoomID, parts: QueueParts, { ended, reads, waiting }: QueueScope) {
-    this.#roomId = roomId;
-    this.#parts = parts;
-    this.#waiting = waiting;
+    [this.#roomId, this.#parts, this.#waiting] = [roomId, parts, waiting];
     const login = this.#login = parts.session.login;
     this.#ended = AbortSignal.any([ended, login]);
     this.#sends = new WaitingSends({
@@ -366,23 +360,32 @@ class RoomQueue implements SendQueue {
     this.#sender.begin();
   }
 
-  readonly #cancel = (given: Queued): Promise<boolean> =>
-    this.#turns.take(async () => {
-      const send = this.#sends.find(given.entry?.record.txnId);
-      if (given.entry === undefined || send === undefined || send.isUnderway) return false;
-      if (this.#sender.isOver) throw this.#sender.over();
-      this.#sends.takeOut(send);
-      send.over.abort();
-      try {
-        await this.#sends.erase(send, { isCancelled: true });
-      } catch (error) {
-        this.#sender.stop(error);
-        send.fail(error);
-        throw error;
-      }
-      this.#sender.cancelled(send);
-      return true;
-    });
+  readonly #cancel = async (given: Queued): Promise<boolean> => {
+    for (;;) {
+      const outcome = await this.#turns.take(() => this.#takeOut(given));
+      if (typeof outcome === "boolean") return outcome;
+      await outcome.tried;
+    }
+  };
+
+  /** Takes one out. Returns whether it is out; of one of which a try is under way, when that has ended. */
+  async #takeOut(given: Queued): Promise<boolean | { readonly tried: Promise<void> }> {
+    const send = this.#sends.find(given.entry?.record.txnId);
+    if (given.entry === undefined || send === undefined) return false;
+    if (this.#sender.isOver) throw this.#sender.over();
+    if (send.tried !== undefined) return { tried: send.tried };
+    this.#sends.takeOut(send);
+    send.over.abort();
+    try {
+      await this.#sends.erase(send, { isCancelled: true });
+    } catch (error) {
+      this.#sender.stop(error);
+      send.fail(error);
+      throw error;
+    }
+    this.#sender.cancelled(send);
+    return true;
+  }
 
   /** Notes whether there is something in it. */
   #note(): void {

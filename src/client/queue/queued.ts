@@ -110,8 +110,8 @@ export class Queued implements QueuedSend {
   isForeign = false;
   /** Whether it is in the store. */
   isStored = false;
-  /** Whether a try of it is under way. */
-  isUnderway = false;
+  /** Resolves when the try of it that is under way has ended; undefined: none is. */
+  tried: Promise<void> | undefined;
   /** At how many tries in a row the server itself has failed. */
   failures = 0;
 

@@ -70,12 +70,8 @@ export class RoomSender {
   #wait: AbortController | undefined;
 
   constructor(parts: SenderParts, { roomId, sends, login, ended, changed }: SenderScope) {
-    this.#parts = parts;
-    this.#roomId = roomId;
-    this.#sends = sends;
-    this.#login = login;
-    this.#ended = ended;
-    this.#changed = changed;
+    [this.#parts, this.#roomId, this.#sends] = [parts, roomId, sends];
+    [this.#login, this.#ended, this.#changed] = [login, ended, changed];
     this.#rest.resolve();
   }
 
@@ -130,7 +126,8 @@ export class RoomSender {
   async #try(send: Queued, failures: number): Promise<boolean> {
     // All in the queue have one.
     const { record: { eventType, content, txnId, disableEncryption } } = send.entry as Entry;
-    send.isUnderway = true;
+    const tried = Promise.withResolvers<void>();
+    send.tried = tried.promise;
     this.report(send, "sending");
     let eventId: EventID | undefined;
     try {
@@ -144,7 +141,8 @@ export class RoomSender {
       if (this.#ended.aborted) return false;
       send.failures = hasFailedItself(error) ? send.failures + 1 : 0;
       if (isForGood(error) || send.failures >= MAX_FAILURES) return await this.#refused(send, error, eventId);
-      send.isUnderway = false;
+      send.tried = undefined;
+      tried.resolve();
       const delay = Math.max(Math.round(backoff(failures, WAIT)), askedWait(error));
       if (failures === 0) {
         this.#parts.log.warn("The server does not take what is queued for a room, waiting", {
@@ -154,6 +152,8 @@ export class RoomSender {
       this.report(send, "waiting", { error });
       await this.#pause(send, delay);
       return false;
+    } finally {
+      tried.resolve();
     }
   }
 

@@ -64,10 +64,12 @@ export interface QueuedSend {
   /** The content; empty until it is stored. */
   readonly content: object;
   /**
-   * Takes it out of the queue.
+   * Takes it out of the queue. While a try of it is under way, this waits until that has ended: with a server
+   * that does not answer, that takes some five minutes.
    *
-   * @returns Whether it is out. False if it is on its way, has been sent, or was refused.
-   *   A try before, whose answer was lost, may have arrived.
+   * @returns Whether it is out. False if it has been sent, or was refused.
+   *   A try whose answer was lost may have arrived.
+   * @throws {ClientEndedError} If the client ends before.
    *
    * @example
    * ```ts

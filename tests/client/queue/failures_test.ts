@@ -24,14 +24,18 @@ Deno.test("A logout ends what is queued, and another user who logs in does not s
   assertEquals(here.homeserver.requests.filter("PUT", "/send/").length, 1);
 });
 
-Deno.test("A cancellation after the end of the client rejects with a ClientEndedError", async () => {
+Deno.test("A cancellation that the end of the client meets, or comes after, rejects with a ClientEndedError", async () => {
   await using here = clientStage();
   const bot = here.client("bot", { retry: false });
   const room = await bot.createRoom();
-  here.homeserver.faults.add({ kind: "drop", match: SEND });
+  const held = here.homeserver.faults.add({ kind: "hold", match: SEND });
   const sends = ["1", "2"].map((text) => bot.queue(room).sendText(text));
-  await Promise.all(sends.map(({ stored }) => stored));
+  await here.until(() => held.hits > 0);
+  const cancelled = sends[0]?.cancel() ?? Promise.resolve();
+  cancelled.catch(() => {});
+  await here.settle();
   await bot.close();
+  await assertRejects(() => cancelled, ClientEndedError);
   await assertRejects(() => sends[1]?.cancel() ?? Promise.resolve(), ClientEndedError);
 });
 

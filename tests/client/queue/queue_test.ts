@@ -113,6 +113,34 @@ Deno.test("A send can be cancelled while it waits, also between two tries, and n
   assertEquals(await textsOf(bot, room), ["3"]);
 });
 
+Deno.test("A cancellation waits for the try under way, and says what became of it; others need not wait", async () => {
+  await using here = clientStage();
+  const bot = here.client("bot", { retry: false, store: new MemoryStore() });
+  const room = await bot.createRoom();
+  for (const isLost of [true, false]) {
+    const held = here.homeserver.faults.add({ kind: "hold", match: SEND, times: 1 });
+    const lost = here.homeserver.faults.add({ kind: "drop", match: SEND });
+    const queue = bot.queue(room);
+    const [first, second] = [queue.sendText(`first ${isLost}`), queue.sendText("second")];
+    await here.until(() => held.hits > 0);
+    const cancelled = first.cancel();
+    assert(await second.cancel());
+    if (isLost) {
+      await here.clock.tick(61_000); // no answer comes
+    } else {
+      lost.remove();
+      held.release();
+    }
+    assertEquals(await passing(here, cancelled), isLost);
+    if (isLost) assertEquals((await assertRejects(() => first.sent, DOMException)).name, "AbortError");
+    else await first.sent;
+    assertEquals(await queue.list(), []);
+    lost.remove();
+  }
+  await here.clock.tick(600_000);
+  assertEquals(await textsOf(bot, room), ["first false"]);
+});
+
 Deno.test("A queue holds a thousand sends, and refuses more", async () => {
   await using here = clientStage();
   const bot = here.client("bot", { retry: false });
