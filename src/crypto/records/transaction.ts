@@ -127,17 +127,18 @@ export class Transaction {
 
   /** Reads several records at once; `undefined` where there is none. */
   async getMany<Value>(keys: readonly RecordKey<Value>[]): Promise<(Value | undefined)[]> {
-    const unknown = keys.filter((key) => this.#known(key) === undefined);
+    const known = keys.map((key) => this.#known(key));
+    const unknown = keys.filter((_, index) => known[index] === undefined);
     const fetched = new Map<string, unknown>();
     if (unknown.length > 0) {
       const values = await this.#vault.getMany(unknown.map(({ path }) => path));
       for (const [index, key] of unknown.entries()) {
         fetched.set(key.id, values[index]);
-        this.#remember(key, values[index]);
+        this.#remember(key, values[index]); // which may drive known ones out of the cache
       }
     }
-    return keys.map((key) =>
-      (fetched.has(key.id) ? fetched.get(key.id) : this.#known(key)?.value) as Value | undefined
+    return keys.map(({ id }, index) =>
+      (known[index] ?? { value: fetched.get(id) }).value as Value | undefined
     );
   }
 

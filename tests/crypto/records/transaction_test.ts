@@ -53,6 +53,14 @@ Deno.test("only unknown records are read, in one read, and cached, missing ones 
   assertEquals(calls, ["read one", "read none,two"]);
 });
 
+Deno.test("what was known stays so when what is read with it fills the cache", async () => {
+  const names = Array.from({ length: 300 }, (_, index) => `name${index}`);
+  const { begin } = await stage(Object.fromEntries(names.map((name) => [name, name])));
+  const keys = names.map((name) => recordKey<string>("kind", name));
+  await begin().getMany(keys.slice(0, 20));
+  assertEquals(await begin().getMany(keys), names);
+});
+
 Deno.test("more records than are remembered are read all the same", async () => {
   const names = Array.from({ length: 300 }, (_, index) => `name${index}`);
   const { begin } = await stage(Object.fromEntries(names.map((name) => [name, name])));
