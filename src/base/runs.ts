@@ -72,21 +72,26 @@ export class Turns<Subject = undefined> {
 
   /** Takes a turn for a part of work that is reached later. It lasts until it is ended, begun or not. */
   keep({ of, signal }: TurnOptions<Subject> = {}): KeptTurn {
-    const begun = Promise.withResolvers<void>();
+    const before = this.#last.get(of);
     const ended = Promise.withResolvers<void>();
-    let isBegun = false;
-    void this.take(() => {
+    let isBegun = before === undefined;
+    const mine = before === undefined ? ended.promise : before.then(() => {
       isBegun = true;
-      begun.resolve();
       return ended.promise;
-    }, { of });
+    });
+    this.#last.set(of, mine);
+    const forget = () => this.#last.get(of) === mine && this.#last.delete(of);
     return {
       begun: async () => {
-        if (isBegun) return false;
-        await (signal === undefined ? begun.promise : abortable(begun.promise, signal));
+        if (before === undefined || isBegun) return false;
+        await (signal === undefined ? before : abortable(before, signal));
         return true;
       },
-      end: ended.resolve,
+      end: () => {
+        ended.resolve();
+        if (before === undefined) forget();
+        else void mine.then(forget);
+      },
     };
   }
 }

@@ -263,14 +263,14 @@ export class Channel<T> {
    *
    * @returns Whether there is one; `false` once the channel is closed and empty.
    */
-  async ready(): Promise<boolean> {
-    if (this.#first === undefined && !this.#isClosed) {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      this.#wake = resolve;
-      await promise;
+  ready(): boolean | Promise<boolean> {
+    if (this.#first !== undefined || this.#isClosed) return this.#first !== undefined;
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    this.#wake = () => {
       this.#wake = undefined;
-    }
-    return this.#first !== undefined;
+      resolve(this.#first !== undefined);
+    };
+    return promise;
   }
 
   /** Removes the first item and returns it; `undefined` if there is none. */

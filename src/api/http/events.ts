@@ -67,14 +67,15 @@ export function outgoingEvent(
     throw new ValueError(`Cannot send ${eventType}: its content must be an object`);
   }
   if (isDefinition(type)) return validated(type, content);
-  const all = new Set<unknown>([content]); // grows while it is gone through, and has what is in a cycle once
-  for (const value of all) {
-    if (typeof value === "object" && value !== null) {
-      if (value instanceof Promise || value instanceof Map || value instanceof Set) {
-        throw unsaid(eventType, value);
-      }
-      for (const each of Object.values(value)) all.add(each);
-    } else if (typeof value === "number" && !Number.isFinite(value)) throw unsaid(eventType, value);
+  const all = new Set<object>([content]); // grows while it is gone through, and has what is in a cycle once
+  for (const object of all) {
+    if (object instanceof Promise || object instanceof Map || object instanceof Set) {
+      throw unsaid(eventType, object);
+    }
+    for (const value of Object.values(object)) {
+      if (typeof value === "object") value !== null && all.add(value);
+      else if (typeof value === "number" && !Number.isFinite(value)) throw unsaid(eventType, value);
+    }
   }
   return { eventType, content };
 }
@@ -185,7 +186,7 @@ export function identified<Options extends TransactionOptions>(
   if (key !== undefined && isGiven(txnId)) {
     throw new ValueError(`Cannot send ${outgoing.type}: it has both a txnId and a key; give one of them`);
   }
-  if (isGiven(txnId)) return { ...options, txnId };
+  if (isGiven(txnId)) return options as Identified<Options>;
   const told = currentHandler()?.transactionId({ ...outgoing, asUserId }, key);
   if (told === undefined) return { ...options, txnId: nextTransactionId() };
   return told.then((made) => ({ ...options, txnId: made }));

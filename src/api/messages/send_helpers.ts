@@ -291,7 +291,8 @@ export function sendHelpersAPI(
       throw new ValueError("Cannot send text: there is neither text nor html; give one of them");
     }
     const content = { msgtype, body, ...formatted(html), ...relation };
-    return await sendMessage(roomId, content, calledAs(options, "sendText"));
+    const named = calledAs(options, "sendText");
+    return await sendMessageEvent(roomId, "m.room.message", withEditFallback(content), named);
   };
 
   return {

@@ -215,10 +215,11 @@ export class OutboundSessions {
   /** Takes an entry out of the outbox, wherever it is stored. */
   async takeOut(tx: Transaction, entry: OutboxEntry): Promise<void> {
     const { outbox } = this.#parts;
-    const record = entry.kind === "roomEvent" ? await tx.get(outboundKey(entry.roomId)) : undefined;
-    if (record?.event === undefined || record.event.id !== entry.id) return outbox.remove(tx, entry.id);
-    const { event: { roomId }, ...rest } = record;
-    tx.set(outboundKey(roomId), rest);
+    const key = entry.kind === "roomEvent" ? outboundKey(entry.roomId) : undefined;
+    const record = key && await tx.get(key);
+    if (key === undefined || record?.event?.id !== entry.id) return outbox.remove(tx, entry.id);
+    const { event: _, ...rest } = record;
+    tx.set(key, rest);
     outbox.forget(tx, entry.id);
   }
 
