@@ -182,7 +182,7 @@ export function classicAnswer(answer: SlidingAnswer, context: SlidingContext): C
     ...(from.isLazy && { isLazy: true as const }),
     ...(minute !== undefined && { minute }),
     isFirst: from.isFirst && !isWhole,
-    isBehind: Array.isArray(events) && events.length >= messages,
+    isBehind: Array.isArray(events) && events.length >= messages && named !== from.toDevice,
   };
   const response: JsonObject = {
     next_batch: slidingToken(place),

@@ -31,7 +31,7 @@ import { MatrixRequestError } from "../../errors/request_error.ts";
 import { PresenceState } from "../../types/enums.ts";
 import type { SyncResponse } from "../../types/events/sync_response.ts";
 import type { RoomID, SyncToken } from "../../types/ids.ts";
-import { objectOf } from "../../types/json.ts";
+import { isList, isSameJson, objectOf } from "../../types/json.ts";
 import type { ActorRef } from "../kernel/mod.ts";
 import type { HandlerRegistry } from "../dispatcher/dispatcher.ts";
 import type { StoreHandlers } from "../store/mod.ts";
@@ -112,6 +112,8 @@ export class SlidingSync {
   /** The token that the last response ended with, if it was one that had been kept. */
   #keptEnd: SyncToken | undefined;
   #losses = 0; // connections in a row
+  /** How many answers in a row had messages to the device without a token behind them. */
+  #repeats = 0;
   #hasAsked = false;
 
   /** @param options What it works with. */
@@ -244,6 +246,9 @@ export class SlidingSync {
     const spelling = await this.#spell(signal);
     const before = this.#memberships ?? new Map<string, string>();
     const minute = Math.floor(clock.now() / 60_000);
+    if (this.#repeats > 0) {
+      await clock.delay(Math.round(backoff(this.#repeats - 1, syncBackoff())), { signal });
+    }
     const from = askedFrom(place, { rooms: before.size, minute: this.#hasAsked ? undefined : minute });
     const answer = await spelling.ask(session, {
       connection: CONNECTION,
@@ -265,6 +270,9 @@ export class SlidingSync {
     const known = { own: session.mxid, from, messages: MESSAGES, isToken, minute, memberships: before };
     const classic = classicAnswer(answer, { ...known, invitations: this.#invitations, seen: this.#seen });
     const { response, window, memberships } = classic;
+    const isAgain = isList(answer.toDevice.events) && answer.toDevice.events.length > 0 &&
+      classic.place.toDevice === place.toDevice;
+    this.#repeats = isAgain ? this.#repeats + 1 : 0;
     if (window.isGrowing) await this.#reconcile(classic, signal);
     Object.assign(response, await this.#countKeys(answer, signal));
     // An answer without a new position is given again as it is.
@@ -306,11 +314,13 @@ export class SlidingSync {
     if (said !== undefined) {
       [counts, this.#countedAt] = [objectOf(said) as typeof counts, now];
     } else if (isEncrypted && elapsed(now, this.#countedAt) >= COUNTED) {
+      const before = counts;
       counts = await api.uploadKeys({ signal }).catch((error) => {
-        if (counts === undefined) throw error;
-        return counts; // it is asked again after a while
+        if (before === undefined) throw error;
+        return before; // it is asked again after a while
       });
-      this.#countedAt = now;
+      // Where keys were taken, others are about to be uploaded: then it is asked again.
+      this.#countedAt = before === undefined || isSameJson(counts, before) ? now : -Infinity;
     }
     this.#keys.device_one_time_keys_count = counts;
     if (Array.isArray(fallback)) this.#keys.device_unused_fallback_key_types = fallback;

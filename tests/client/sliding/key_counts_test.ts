@@ -80,6 +80,9 @@ Deno.test("Where a server says no more how many one-time keys are left, it is as
   assertEquals(uploaded, 50);
   await here.clock.tick(12 * 60_000);
   await here.until(() => uploaded > 50);
+  for (let minute = 0; minute < 19; minute++) await here.clock.tick(60_000);
+  await here.settle();
+  assertEquals(uploaded, 51);
   await bot.stop();
   await running;
 });
