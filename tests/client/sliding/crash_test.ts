@@ -93,3 +93,66 @@ for (const ways of [["sliding"], ["sliding", "classic"], ["classic", "sliding"]]
     await atEachCrashPoint((plan) => day(ways, plan), { operations: ["commit", "request", "sync"] });
   });
 }
+
+/** State that has a handler, that changes, and that never does: lazily only the first comes as it is. */
+const [HANDLED, OTHER, SILENT] = ["com.example.handled", "com.example.other", "com.example.silent"] as const;
+
+/** A bot whose processes load members lazily in turns, with a fault; between two of them much is said. */
+async function lazyDay(ways: readonly ("lazy" | "all")[], plan: FaultPlan): Promise<OperationLog> {
+  await using here = clientStage(SLIDING);
+  const [alice, carol, other] = [here.client("alice"), here.client("carol"), here.client("bot")];
+  const initialState = [HANDLED, OTHER, SILENT].map((type) => ({ type, state_key: "", content: { n: 0 } }));
+  const room = await alice.createRoom({ preset: "public_chat", initialState });
+  await other.joinRoom(room);
+  let begun = 0;
+  let log: OperationLog | undefined;
+  const way = () => ways[(begun - 1) % ways.length];
+  const setUp = (bot: Client, process: { readonly log: OperationLog }): void => {
+    log ??= process.log;
+    bot.on(HANDLED, () => {});
+    bot.on("m.room.message", async ({ sender, content }) => {
+      if (sender !== BOT) await bot.sendNotice(room, `re ${content.body}`);
+    });
+  };
+  const start = () => ({ lazyLoadMembers: ways[begun++ % ways.length] === "lazy" });
+  const bot = new RestartingBot(here, { plans: [plan], setUp, client: { sync: "sliding" }, start });
+  const answers = (): string[] =>
+    here.homeserver.room(room).messages.filter(({ sender }) => sender === BOT)
+      .map(({ content }) => String(content.body));
+  await alice.sendText(room, "hello");
+  const said = ["re hello"];
+  await bot.until(() => answers().length > 0);
+  for (let turn = 1; turn <= 2 * ways.length; turn++) {
+    await (turn % 2 === 1 ? carol.joinRoom(room) : carol.leaveRoom(room));
+    await alice.sendStateEvent(room, OTHER, { n: turn });
+    await alice.sendStateEvent(room, HANDLED, { n: turn });
+    for (let line = 0; line < 12; line++) {
+      said.push(`re ${turn}.${line}`);
+      await alice.sendText(room, `${turn}.${line}`);
+    }
+    await bot.until(() => answers().length === said.length);
+    await bot.settle();
+    const name = `${turn}, ${way()}, ${bot.crashes.join("; ")}`;
+    assertEquals(answers().toSorted(), said.toSorted(), name);
+    const { stateStore } = bot.client;
+    for (const type of way() === "all" ? [HANDLED, OTHER] : [HANDLED]) {
+      assertEquals((await stateStore.getState(room, type))?.content, { n: turn }, `${name}, ${type}`);
+    }
+    if (way() === "all") {
+      assertEquals((await stateStore.getState(room, SILENT))?.content, { n: 0 }, name);
+      const { membership } = await stateStore.getMember(room, "@carol:localhost") ?? {};
+      assertEquals(membership, turn % 2 === 1 ? "join" : "leave", name);
+    }
+    if (turn < 2 * ways.length) await bot.restart();
+  }
+  await bot.complete((client) => client.close());
+  await here.clock.tick(CLOSED);
+  assert(log !== undefined);
+  return log;
+}
+
+for (const ways of [["lazy", "all"], ["all", "lazy"]] as const) {
+  Deno.test(`A bot with ${ways[0]} members, and then ${ways[1]}, that crashes at any commit or request knows the state and answers once`, async () => {
+    await atEachCrashPoint((plan) => lazyDay(ways, plan), { operations: ["commit", "request", "sync"] });
+  });
+}

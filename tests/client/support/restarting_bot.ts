@@ -28,6 +28,8 @@ export interface RestartingBotOptions {
   readonly client?: Partial<ClientOptions>;
   /** Its way to the server. Default: straight. */
   readonly fetch?: typeof fetch;
+  /** How the next process syncs. Default: as by default. */
+  readonly start?: () => Parameters<Client["start"]>[0];
 }
 
 /** A user `bot` that syncs. */
@@ -115,7 +117,7 @@ export class RestartingBot {
       fetch: this.#process.fetch(this.#options.fetch ?? homeserver.fetch),
     });
     this.#options.setUp(client, this.#process);
-    client.start().catch(() => {}); // the end of the process
+    client.start(this.#options.start?.()).catch(() => {}); // the end of the process
     return client;
   }
 }
