@@ -1,7 +1,7 @@
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { MemoryStore } from "@greenroom/matrix";
 import "../../../src/actors/syncer/sliding_sync.ts"; // so that it is there within a tick
-import { isSlide, slideOf, SPELLINGS } from "../../support/sliding.ts";
+import { isSlide, slideOf, SLIDING, SPELLINGS } from "../../support/sliding.ts";
 import { type ClientStage, clientStage } from "../support/stage.ts";
 
 const BOT = "@bot:localhost";
@@ -95,3 +95,30 @@ for (const [spelling, unstableFeatures] of Object.entries(SPELLINGS)) {
     assertEquals(await pass(), []);
   });
 }
+
+Deno.test("A homeserver that gives the same messages to the device again and again is asked at growing distances", async () => {
+  await using here = clientStage(SLIDING);
+  let asked = 0;
+  const message = { type: "com.example.cue", sender: "@alice:localhost", content: {} };
+  const bot = here.client("bot", {
+    sync: "sliding",
+    fetch: async (input, init) => {
+      const request = new Request(input, init);
+      const response = await here.homeserver.fetch(request);
+      if (!isSlide(new URL(request.url))) return response;
+      asked++;
+      const body = await response.json();
+      body.extensions = {
+        ...body.extensions,
+        to_device: { next_batch: "5", events: Array(100).fill(message) },
+      };
+      return Response.json(body);
+    },
+  });
+  const running = bot.start();
+  await bot.ready;
+  for (let second = 0; second < 60; second++) await here.clock.tick(1_000);
+  assert(asked > 2 && asked < 12, `${asked}`);
+  await bot.stop();
+  await running;
+});
