@@ -59,12 +59,7 @@ export class BenchDevice implements AsyncDisposable {
     store: ReturnType<typeof spawnStore>,
   ) {
     const log = loggerOf(undefined, systemClock, "bench");
-    const actor = spawnCrypto({
-      store,
-      clock: systemClock,
-      log,
-      policy: { ...DEFAULT_POLICY, ...EVERYBODY },
-    });
+    const actor = spawnCrypto(store, { ...DEFAULT_POLICY, ...EVERYBODY }, systemClock, log);
     this.userId = userId;
     this.#switchboard = switchboard;
     this.#store = store;

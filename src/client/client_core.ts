@@ -89,7 +89,7 @@ export class ClientCore {
     const ready = this.ready = storeOpener(store, session, kv !== undefined);
     this.sessions = new HandlerSessions({ store, ready });
     this.sendIds = new SendIds({ store, ready });
-    this.deliverer = new Deliverer(client.registry, client.log, this);
+    this.deliverer = new Deliverer(client.registry, client.log, this.sessions, this.sendIds, this.isOver);
     this.dispatcher = this.#spawnDispatcher();
     this.own = this.#encryption(api);
     this.housekeeping = new Housekeeping(this, client);

@@ -121,7 +121,7 @@ export class Encryption extends HintedCrypto implements CryptoMachine, Lifecycle
     const { session, api, store, ready, stateStore, dispatcher, log } = client;
     const { clock } = session.http;
     const engine = new EngineRunner({
-      actor: spawnCrypto({ store, clock, log, policy: policyOf(options) }),
+      actor: spawnCrypto(store, policyOf(options), clock, log),
       session,
       ready,
       dispatcher,

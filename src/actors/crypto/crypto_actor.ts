@@ -102,18 +102,6 @@ const STEPS: { readonly [Step in keyof Steps]: Step extends keyof EngineSteps ? 
   expireVerifications: "steps",
 };
 
-/** What the Crypto actor is made of. */
-export interface CryptoActorOptions {
-  /** Stores the engine's records. */
-  readonly store: ActorRef<StoreHandlers>;
-  /** The wall clock. */
-  readonly clock: Clock;
-  /** Where the engine logs. */
-  readonly log: Logger;
-  /** Whom the engine encrypts for, and what it accepts. */
-  readonly policy: CryptoPolicy;
-}
-
 let loading: Promise<typeof import("../../crypto/engine/engine.ts")> | undefined;
 
 /** Loads the engine, with the first call. */
@@ -126,12 +114,18 @@ export function loadEngine(): Promise<typeof import("../../crypto/engine/engine.
 
 /** Opens the engine, and has a method for each of its steps. */
 class EngineHandlers implements AsyncDisposable {
-  readonly #options: CryptoActorOptions;
+  readonly #store: ActorRef<StoreHandlers>;
+  readonly #policy: CryptoPolicy;
+  readonly #clock: Clock;
+  readonly #log: Logger;
   #opened: Engine | undefined;
 
-  /** @param options What the engine is made of. */
-  constructor(options: CryptoActorOptions) {
-    this.#options = options;
+  /** As {@link spawnCrypto}. */
+  constructor(store: ActorRef<StoreHandlers>, policy: CryptoPolicy, clock: Clock, log: Logger) {
+    this.#store = store;
+    this.#policy = policy;
+    this.#clock = clock;
+    this.#log = log;
   }
 
   static {
@@ -150,8 +144,8 @@ class EngineHandlers implements AsyncDisposable {
   async open(account: EngineAccount): Promise<OwnDeviceKeys> {
     if (this.#opened === undefined) {
       const { Engine } = await loadEngine();
-      const { store, ...options } = this.#options;
-      this.#opened = await Engine.open({ account, vault: storeVault(store), ...options });
+      const [vault, policy, clock, log] = [storeVault(this.#store), this.#policy, this.#clock, this.#log];
+      this.#opened = await Engine.open({ account, vault, policy, clock, log });
     }
     return this.#opened.identity();
   }
@@ -175,11 +169,21 @@ class EngineHandlers implements AsyncDisposable {
 /**
  * Starts the Crypto actor, and begins to load its engine and vodozemac, while the client asks the
  * server whose token it has.
+ *
+ * @param store Stores the engine's records.
+ * @param policy Whom the engine encrypts for, and what it accepts.
+ * @param clock The wall clock.
+ * @param log Where the engine logs.
  */
-export function spawnCrypto(options: CryptoActorOptions): Actor<CryptoHandlers> {
+export function spawnCrypto(
+  store: ActorRef<StoreHandlers>,
+  policy: CryptoPolicy,
+  clock: Clock,
+  log: Logger,
+): Actor<CryptoHandlers> {
   loadEngine().catch(() => {}); // `open` rejects with it
-  const handlers = new EngineHandlers(options) as unknown as CryptoHandlers; // with all steps
-  return spawn({ name: "crypto", handlers, log: options.log });
+  const handlers = new EngineHandlers(store, policy, clock, log);
+  return spawn({ name: "crypto", handlers: handlers as unknown as CryptoHandlers, log }); // with all steps
 }
 
 /**

@@ -60,16 +60,6 @@ export interface Started {
   readonly leftOut?: ReadonlySet<string>;
 }
 
-/** What a {@link Deliverer} works with. */
-export interface DelivererOptions {
-  /** Runs handlers that have a session. */
-  readonly sessions: Pick<HandlerSessions, "run" | "update">;
-  /** Makes the transaction IDs of what handlers send. */
-  readonly sendIds: SendIds;
-  /** Whether the client can't go on, and another process will be given again what was cut off. */
-  readonly isOver: () => boolean;
-}
-
 /** What makes handlers spans. */
 interface Spans {
   readonly telemetry: typeof import("../../base/telemetry.ts");
@@ -82,7 +72,9 @@ const LATE = "Cannot call a handler any more: the client has ended";
 export class Deliverer {
   readonly #registry: HandlerRegistry;
   readonly #log: Logger;
-  readonly #options: DelivererOptions;
+  readonly #sessions: Pick<HandlerSessions, "run" | "update">;
+  readonly #sendIds: SendIds;
+  readonly #isOver: () => boolean;
   /** Names of the deliveries that an earlier process has settled. */
   #settledBefore: ReadonlySet<string> = new Set();
   /** Events that were reported as malformed. */
@@ -99,12 +91,19 @@ export class Deliverer {
   /**
    * @param registry The handlers.
    * @param log Logs the failures of handlers.
-   * @param options What it works with.
+   * @param sessions Run handlers that have a session.
+   * @param sendIds Makes the transaction IDs of what handlers send.
+   * @param isOver Whether the client can't go on, and another process will be given again what was cut off.
    */
-  constructor(registry: HandlerRegistry, log: Logger, options: DelivererOptions) {
-    this.#registry = registry;
-    this.#log = log;
-    this.#options = options;
+  constructor(
+    registry: HandlerRegistry,
+    log: Logger,
+    sessions: Pick<HandlerSessions, "run" | "update">,
+    sendIds: SendIds,
+    isOver: () => boolean,
+  ) {
+    [this.#registry, this.#log] = [registry, log];
+    [this.#sessions, this.#sendIds, this.#isOver] = [sessions, sendIds, isOver];
   }
 
   /**
@@ -177,7 +176,7 @@ export class Deliverer {
     for (const entry of entries) {
       if (!takes(entry, source)) continue;
       if (!entry.redacted && isRedacted(data)) continue;
-      const scope = comesAgain ? new DeliveryScope(data, entry, this.#options.sendIds) : undefined;
+      const scope = comesAgain ? new DeliveryScope(data, entry, this.#sendIds) : undefined;
       if (scope !== undefined && this.#settledBefore.size > 0 && this.#settledBefore.has(scope.name)) {
         continue;
       }
@@ -245,7 +244,7 @@ export class Deliverer {
     if (entry.session !== undefined) {
       return this.#settling(this.#runWith(entry.session, handler, call), call);
     }
-    const context = new PlainContext(scope, this.#options.sessions);
+    const context = new PlainContext(scope, this.#sessions);
     try {
       const result = call.run(handler, context);
       if (!isPromiseLike(result) && !context.hasUpdates && !call.isBusy) {
@@ -270,7 +269,7 @@ export class Deliverer {
       if (this.#isLate(scope)) throw new ClientEndedError(LATE); // while it waited for its session
       return ended(call.run(handler, context), call);
     };
-    return this.#options.sessions.run({ definition, event, deliveryId: scope?.name, call: run });
+    return this.#sessions.run({ definition, event, deliveryId: scope?.name, call: run });
   }
 
   /**
@@ -278,7 +277,7 @@ export class Deliverer {
    * another process calls it, after those that were cut off.
    */
   #isLate(scope: NamedDelivery | undefined): boolean {
-    return scope !== undefined && (!this.#records || (this.#hasCutOff && this.#options.isOver()));
+    return scope !== undefined && (!this.#records || (this.#hasCutOff && this.#isOver()));
   }
 
   async #settling(
@@ -292,7 +291,7 @@ export class Deliverer {
       if (context?.hasUpdates) await settled;
     } catch (error) {
       context?.end();
-      if (!this.#options.isOver()) return await this.#report(error, call.event, call) ?? "settled";
+      if (!this.#isOver()) return await this.#report(error, call.event, call) ?? "settled";
       this.#log.warn(
         "An event handler was cut off, and is called again after the next start",
         // That a part has stopped says no more.
@@ -307,7 +306,7 @@ export class Deliverer {
   /** Gets what a handler did not await, and has failed. */
   readonly #unawaited = (error: unknown, call: Call): void => {
     const { event } = call;
-    if (this.#options.isOver()) {
+    if (this.#isOver()) {
       this.#log.warn("A promise that an event handler did not await was cut off", logged(event, error, call));
       return;
     }

@@ -12,7 +12,7 @@ import type { TraceParent } from "../../base/telemetry.ts";
 import type { Logger } from "../../base/log.ts";
 import { type Actor, type ActorRef, fatal, type Later, later, spawn } from "../kernel/mod.ts";
 import { CAREFUL_AFTER, deliverCarefully, Quarantine, type Step } from "./quarantine.ts";
-import type { Deliverer, DelivererOptions, NamedDelivery, Started, Task } from "./deliver.ts";
+import type { Deliverer, NamedDelivery, Started, Task } from "./deliver.ts";
 import type { InternalDelivery, StoreHandlers, SyncBatch } from "../store/mod.ts";
 import { noteEncryption } from "../../types/events/encryption_info.ts";
 import type { MatrixEvent } from "../../types/events/event.ts";
@@ -58,8 +58,8 @@ export interface DispatcherOptions {
   readonly comesAgain: boolean;
   /** How many handlers may be at work before the next response waits for them. */
   readonly maxPending: number;
-  /** Whether the client can't go on: see {@link DelivererOptions.isOver}. */
-  readonly isOver: DelivererOptions["isOver"];
+  /** Whether the client can't go on, and another process will be given again what was cut off. */
+  readonly isOver: () => boolean;
   /** Measures waits. */
   readonly clock: Clock;
   /** Logs failures. */
@@ -96,7 +96,8 @@ export class DispatcherHandlers implements AsyncDisposable {
   constructor(options: DispatcherOptions) {
     this.#options = options;
     this.#checkpoint = new Checkpoint(this.#pending, options.store);
-    this.#quarantine = new Quarantine(options);
+    const { store, deliverer, clock, log } = options;
+    this.#quarantine = new Quarantine(store, deliverer, clock, log);
   }
 
   /**

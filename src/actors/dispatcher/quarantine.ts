@@ -30,32 +30,31 @@ const LEFT_OUT =
   "Left an event out: process after process has ended while it was handled; it is tried again " +
   "after 10 seconds, and then more and more rarely; client.quarantine lists and drops such events";
 
-/** What the quarantine works with. */
-export interface QuarantineOptions {
-  /** Stores the events. */
-  readonly store: ActorRef<StoreHandlers>;
-  /** Starts handlers. */
-  readonly deliverer: Deliverer;
-  /** The wall clock. */
-  readonly clock: Clock;
-  /** Logs what was left out. */
-  readonly log: Logger;
-}
-
 /** Stores events that were left out, and tries them again. */
 export class Quarantine {
   /** Whether there is nothing in it. */
   isEmpty = true;
-  readonly #options: QuarantineOptions;
+  readonly #store: ActorRef<StoreHandlers>;
+  readonly #deliverer: Deliverer;
+  readonly #clock: Clock;
+  readonly #log: Logger;
   /** When due events were last checked for, and when the next is due, in milliseconds since the epoch. */
   #checkedAt = Infinity;
   #dueAt = -Infinity;
   #checking: Promise<void> | undefined;
   readonly #trying = new Map<string, Promise<void>>();
 
-  /** @param options What it works with. */
-  constructor(options: QuarantineOptions) {
-    this.#options = options;
+  /**
+   * @param store Stores the events.
+   * @param deliverer Starts handlers.
+   * @param clock The wall clock.
+   * @param log Logs what was left out.
+   */
+  constructor(store: ActorRef<StoreHandlers>, deliverer: Deliverer, clock: Clock, log: Logger) {
+    this.#store = store;
+    this.#deliverer = deliverer;
+    this.#clock = clock;
+    this.#log = log;
   }
 
   /**
@@ -64,7 +63,7 @@ export class Quarantine {
    * @returns The handlers that were started to report the events that ended the last process.
    */
   async open(): Promise<readonly Task[]> {
-    const { store, log } = this.#options;
+    const [store, log] = [this.#store, this.#log];
     const tried = (await this.#read()).filter(({ isTrying }) => isTrying);
     for (const record of tried) {
       await store.waitQuarantined({ id: record.id, at: record.waitsFrom });
@@ -75,7 +74,7 @@ export class Quarantine {
 
   /** Leaves an event out. */
   async take(id: string, delivery: AnyDelivery, attempts: number): Promise<readonly Task[]> {
-    const { store, clock, log } = this.#options;
+    const [store, clock, log] = [this.#store, this.#clock, this.#log];
     const now = clock.now();
     const record = {
       id,
@@ -103,12 +102,12 @@ export class Quarantine {
   /** Tries again what is due, in the background, unless that is being done. */
   retryDue(): void {
     if (this.#checking !== undefined) return;
-    const now = this.#options.clock.now();
+    const now = this.#clock.now();
     const mayBeDue = now >= this.#dueAt || now < this.#checkedAt; // a clock may be set back
     if (!mayBeDue) return;
     this.#checking = this.#tryDue()
       .catch((error) =>
-        this.#options.log.warn("Could not deliver quarantined events again", { error: String(error) })
+        this.#log.warn("Could not deliver quarantined events again", { error: String(error) })
       )
       .finally(() => this.#checking = undefined);
   }
@@ -143,7 +142,7 @@ export class Quarantine {
 
   /** Forgets one. */
   async drop(id: string): Promise<boolean> {
-    const was = await this.#options.store.release({ id, settled: [] });
+    const was = await this.#store.release({ id, settled: [] });
     await this.#read();
     return was;
   }
@@ -155,7 +154,7 @@ export class Quarantine {
   }
 
   async #tryDue(): Promise<void> {
-    const { store, clock } = this.#options;
+    const [store, clock] = [this.#store, this.#clock];
     for (const { id, waitsFrom } of await this.#read()) {
       if (waitsFrom > clock.now()) await store.waitQuarantined({ id, at: clock.now() });
     }
@@ -178,7 +177,7 @@ export class Quarantine {
   }
 
   async #tryOnce(id: string): Promise<void> {
-    const { store, clock, log } = this.#options;
+    const [store, clock, log] = [this.#store, this.#clock, this.#log];
     const record = await store.retryQuarantined({ id, at: clock.now() });
     if (record === undefined) return;
     const settled: NamedDelivery[] = [];
@@ -199,23 +198,23 @@ export class Quarantine {
   }
 
   #start(record: QuarantineRecord, started: Started): readonly Task[] {
-    const { deliverer } = this.#options;
+    const deliverer = this.#deliverer;
     const { type, data } = deliveryOf(record);
     return type === undefined ? deliverer.event(data, started) : deliverer.internal(type, data, started);
   }
 
   #isWanted(record: QuarantineRecord): boolean {
-    const { deliverer } = this.#options;
+    const deliverer = this.#deliverer;
     const { type, data } = deliveryOf(record);
     return type === undefined ? deliverer.wants(data) : deliverer.wantsInternal(type);
   }
 
   #tell(data: EventQuarantined): readonly Task[] {
-    return this.#options.deliverer.internal("EVENT_QUARANTINED", data);
+    return this.#deliverer.internal("EVENT_QUARANTINED", data);
   }
 
   async #read(): Promise<QuarantineRecord[]> {
-    const { store, clock } = this.#options;
+    const [store, clock] = [this.#store, this.#clock];
     const records = await store.quarantined();
     this.isEmpty = records.length === 0;
     this.#checkedAt = clock.now();
@@ -265,7 +264,7 @@ export async function deliverCarefully(
   steps: readonly Step[],
   settled: NamedDelivery[],
   quarantine: Pick<Quarantine, "take">,
-  { store, clock }: Pick<QuarantineOptions, "store" | "clock">,
+  { store, clock }: { readonly store: ActorRef<StoreHandlers>; readonly clock: Clock },
 ): Promise<Started> {
   const tasks: Task[] = [];
   const ended: string[] = [];

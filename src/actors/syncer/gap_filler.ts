@@ -198,16 +198,6 @@ export interface OlderPage {
   readonly isLast: boolean;
 }
 
-/** What a {@link GapStart} works with. */
-export interface GapStartOptions {
-  /** The latest events that were shown before the gap. */
-  readonly shown: ShownEvents;
-  /** Whether the server may have read on without having come to an event that is remembered. */
-  readonly isDoubtful: boolean;
-  /** Reads the next page of what stands before the gap. */
-  readonly readOlder: () => Promise<OlderPage>;
-}
-
 /** Events of a page that belong to the gap. */
 export interface Sifted {
   /** The events, from new to old. */
@@ -231,17 +221,27 @@ export function upTo(after: ReadonlySet<EventID>, page: readonly TimelineEvent[]
  * the token on at which the gap starts.
  */
 export class GapStart {
-  readonly #options: GapStartOptions;
+  readonly #shown: ShownEvents;
+  readonly #nextOlder: () => Promise<OlderPage>;
   /** The events before the gap, as far as they have been read. */
   readonly #older = new Set<string>();
   #isAllRead = false;
   /** How many events the server has given since it may have read on; undefined: it has not. */
   #doubtful: number | undefined;
 
-  /** @param options What it works with. */
-  constructor(options: GapStartOptions) {
-    this.#options = options;
-    if (options.isDoubtful) this.#doubtful = 0;
+  /**
+   * @param shown The latest events that were shown before the gap.
+   * @param readOlder Reads the next page of what stands before the gap.
+   * @param options Whether the server may have read on without having come to an event that is remembered.
+   */
+  constructor(
+    shown: ShownEvents,
+    readOlder: () => Promise<OlderPage>,
+    { isDoubtful }: { readonly isDoubtful: boolean },
+  ) {
+    this.#shown = shown;
+    this.#nextOlder = readOlder;
+    if (isDoubtful) this.#doubtful = 0;
   }
 
   /**
@@ -251,8 +251,7 @@ export class GapStart {
    * @throws {ServiceResponseError} If the server does not show what stands before the gap.
    */
   async sift(page: readonly TimelineEvent[]): Promise<Sifted> {
-    const { shown } = this.#options;
-    const isNew = (event: TimelineEvent): boolean => !wasShown(shown, event);
+    const isNew = (event: TimelineEvent): boolean => !wasShown(this.#shown, event);
     const first = page.findIndex((event) => !isNew(event));
     if (this.#doubtful === undefined && first < 0) return { events: page, isBefore: false };
     this.#doubtful = (this.#doubtful ?? -Math.max(first, 0)) + page.length;
@@ -266,7 +265,7 @@ export class GapStart {
   /** Reads so many events before the gap: a server that has read on has given no more of them. */
   async #readOlder(count: number): Promise<void> {
     for (let empty = 0; !this.#isAllRead && this.#older.size < count;) {
-      const { events, isLast } = await this.#options.readOlder();
+      const { events, isLast } = await this.#nextOlder();
       events.forEach(({ event_id }) => this.#older.add(event_id));
       this.#isAllRead = isLast;
       empty = events.length === 0 ? empty + 1 : 0;

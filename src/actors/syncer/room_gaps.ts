@@ -207,11 +207,8 @@ export class RoomGaps {
     const { isJoined, shown, entries: [entry] } = view.before;
     const isAll = !isJoined && this.#options.registry.wantsHistory;
     const reader = { ...this.#reader(since, limit), filter: this.#options.filter.timeline };
-    const start = new GapStart({
-      shown,
-      isDoubtful: isJoined && shown === "",
-      readOlder: since === undefined ? () => Promise.resolve(NO_PAGE) : pagesBefore(room, reader, since),
-    });
+    const readOlder = since === undefined ? () => Promise.resolve(NO_PAGE) : pagesBefore(room, reader, since);
+    const start = new GapStart(shown, readOlder, { isDoubtful: isJoined && shown === "" });
     return await this.#fill(room, {
       ...reader,
       sift: (events) => after === undefined || isAll ? start.sift(events) : upTo(after, events),

@@ -29,17 +29,6 @@ const WEEK = 7 * 24 * HOUR;
  */
 const SKIPPED = [20, 80] as const;
 
-/** What the own keys are made of. */
-interface OwnKeysOptions {
-  /** Gives the primitives: another instance after one has trapped. */
-  readonly vodozemac: () => Vodozemac;
-  /** The device that owns the keys. */
-  readonly account: EngineAccount;
-  /** The wall clock. */
-  readonly clock: Clock;
-  readonly log: Logger;
-}
-
 /** Keeps the own account, and decides which keys to upload. */
 export class OwnKeys {
   /** How many one-time keys should lie on the server. */
@@ -58,7 +47,7 @@ export class OwnKeys {
   /** How many one-time keys the server has. */
   readonly #counts: KeyCounts;
 
-  private constructor(account: OwnAccount, { account: { userId, deviceId }, clock, log }: OwnKeysOptions) {
+  private constructor(account: OwnAccount, { userId, deviceId }: EngineAccount, clock: Clock, log: Logger) {
     const { [`curve25519:${deviceId}`]: curve25519 = "", [`ed25519:${deviceId}`]: ed25519 = "" } =
       account.deviceKeys.keys;
     this.own = { userId, deviceId, curve25519, ed25519 };
@@ -72,10 +61,20 @@ export class OwnKeys {
   /**
    * Opens the account, or makes one if there is none.
    *
+   * @param vodozemac Gives the primitives: another instance after one has trapped.
+   * @param device Owns the keys.
+   * @param clock The wall clock.
+   * @param log Gets what goes wrong.
    * @throws {EncryptionError} If the store is that of another device, or damaged.
    */
-  static async open(tx: Transaction, options: OwnKeysOptions): Promise<OwnKeys> {
-    const { vodozemac, account: { userId, deviceId } } = options;
+  static async open(
+    tx: Transaction,
+    vodozemac: () => Vodozemac,
+    device: EngineAccount,
+    clock: Clock,
+    log: Logger,
+  ): Promise<OwnKeys> {
+    const { userId, deviceId } = device;
     const found = await OwnAccount.open(tx, vodozemac);
     if (found !== undefined && (found.facts.userId !== userId || found.facts.deviceId !== deviceId)) {
       const { facts } = found;
@@ -87,7 +86,7 @@ export class OwnKeys {
       );
     }
     const account = found ?? OwnAccount.create(tx, vodozemac, { userId, deviceId });
-    const keys = new OwnKeys(account, options);
+    const keys = new OwnKeys(account, device, clock, log);
     if (found === undefined) keys.#generate(tx, { oneTimeKeys: OwnKeys.onServer, fallback: true });
     return keys;
   }

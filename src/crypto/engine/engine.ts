@@ -295,7 +295,7 @@ export class Engine {
     const { account, clock, log, policy } = this.#options;
     const vodozemac = () => this.#vodozemac.instance;
     this.#parts = await this.#transact(async (tx) => {
-      const ownKeys = await OwnKeys.open(tx, { vodozemac, account, clock, log });
+      const ownKeys = await OwnKeys.open(tx, vodozemac, account, clock, log);
       const context = cryptoContext(vodozemac, { own: ownKeys.own, clock, log, policy });
       return await engineParts(tx, context, ownKeys);
     });

@@ -132,7 +132,7 @@ export async function engineParts(
   const due = new DueSessions(context.uniqueId);
   const inbound = new InboundSessions({ context, devices, owners: new DeviceOwners(devices.changes), due });
   const outbound = new OutboundSessions({ context, rooms, devices, olm, outbox, inbound });
-  const undecryptable = new UndecryptableEvents({ context, decryption: inbound.decryption });
+  const undecryptable = new UndecryptableEvents(context, inbound.decryption);
   const keyRequests = new KeyRequests({ context, devices, olm, outbox, inbound, outbound });
   const backup = new KeyBackup({ context, ownKeys, ownIdentity, devices, due });
   const secretRequests = new SecretRequests({ context, devices, ownIdentity, backup, outbox });

@@ -14,20 +14,6 @@ import type { MegolmDecryption } from "./megolm_decryption.ts";
 import type { MegolmSessionRef } from "../../types/identifiers.ts";
 import type { Undecryptable } from "./encrypted_event.ts";
 
-/** The parts that it needs, and its limits. */
-export interface UndecryptableEventsOptions {
-  /** What the parts share. */
-  readonly context: CryptoContext;
-  readonly decryption: Pick<MegolmDecryption, "decryptAll">;
-  /**
-   * How many events are kept; beyond that the oldest event of the sender with the most, in the room
-   * with the most, is dropped. Default: 1,000.
-   */
-  readonly limit?: number;
-  /** For how long an event is kept, in milliseconds. Default: 30 days. */
-  readonly maxAgeMs?: number;
-}
-
 interface UndecryptableRecord {
   readonly event: MessageEvent;
   readonly code: UndecryptableCode;
@@ -45,12 +31,17 @@ interface Undecrypted extends Omit<UndecryptableRecord, "event">, UndecryptableE
   readonly recovered: boolean;
 }
 
+/**
+ * How many events are kept; beyond that the oldest event of the sender with the most, in the room
+ * with the most, is dropped.
+ */
 const LIMIT = 1_000;
 /**
  * The maximum length of an event, in characters of JSON: several times the limit of servers, with
  * what they add.
  */
 const MAX_LENGTH = 262_144;
+/** For how long an event is kept, in milliseconds. */
 const MAX_AGE_MS = 30 * 24 * 60 * 60 * 1_000;
 
 /** Problems that may go away. */
@@ -63,7 +54,9 @@ const CURABLE: ReadonlySet<UndecryptableCode> = new Set([
 
 /** Keeps events that can't be read yet. */
 export class UndecryptableEvents {
-  readonly #options: Required<UndecryptableEventsOptions>;
+  readonly #context: CryptoContext;
+  readonly #decryption: Pick<MegolmDecryption, "decryptAll">;
+  readonly #maxAgeMs: number;
   readonly #index: FairIndex<Undecrypted>;
   #last = 0;
   /**
@@ -72,10 +65,20 @@ export class UndecryptableEvents {
    */
   #untried = true;
 
-  /** @param options The parts that it needs, and its limits. */
-  constructor(options: UndecryptableEventsOptions) {
-    this.#options = { limit: LIMIT, maxAgeMs: MAX_AGE_MS, ...options };
-    this.#index = new FairIndex(this.#options.limit, ({ sender }) => sender);
+  /**
+   * @param context What the parts share.
+   * @param decryption Tries events again.
+   * @param bounds How many events are kept, and how long. Default: 1,000, for 30 days.
+   */
+  constructor(
+    context: CryptoContext,
+    decryption: Pick<MegolmDecryption, "decryptAll">,
+    { limit = LIMIT, maxAgeMs = MAX_AGE_MS }: { readonly limit?: number; readonly maxAgeMs?: number } = {},
+  ) {
+    this.#context = context;
+    this.#decryption = decryption;
+    this.#maxAgeMs = maxAgeMs;
+    this.#index = new FairIndex(limit, ({ sender }) => sender);
   }
 
   /** How many events are kept. */
@@ -115,7 +118,7 @@ export class UndecryptableEvents {
     const { room_id: roomId, event_id: eventId } = event;
     if (!CURABLE.has(why.code) || this.#index.get(roomId, eventId) !== undefined) return false;
     if (JSON.stringify(event).length > MAX_LENGTH) return false;
-    const at = this.#options.context.clock.now();
+    const at = this.#context.clock.now();
     const record: UndecryptableRecord = { event, code: why.code, order: ++this.#last, at };
     const kept = keptOf(record);
     tx.set(undecryptableKey(kept), record);
@@ -156,7 +159,7 @@ export class UndecryptableEvents {
     }
     // Each is here once, until it has been handled.
     const delivery = { handledBefore: false, again: new Set<number>() };
-    const results = await this.#options.decryption.decryptAll(tx, found.map(([, event]) => event), delivery);
+    const results = await this.#decryption.decryptAll(tx, found.map(([, event]) => event), delivery);
     const recovered: RecoveredEvent[] = [];
     for (const [index, [kept]] of found.entries()) {
       const result = results[index] as Decryption; // one for each event
@@ -212,7 +215,7 @@ export class UndecryptableEvents {
   #stillWaiting(tx: Transaction, kept: Undecrypted, { code, reason }: Undecryptable): void {
     const { roomId, eventId } = kept;
     if (!CURABLE.has(code)) {
-      this.#options.context.log.warn("An event that waited for its key can't be read", { reason });
+      this.#context.log.warn("An event that waited for its key can't be read", { reason });
       this.#forget(tx, kept);
     } else if (code !== kept.code) {
       // In memory only: another process tries everything once anyway.
@@ -226,7 +229,7 @@ export class UndecryptableEvents {
   }
 
   #isOld({ at }: Undecrypted): boolean {
-    return this.#options.context.clock.now() - at > this.#options.maxAgeMs;
+    return this.#context.clock.now() - at > this.#maxAgeMs;
   }
 }
 

@@ -16,12 +16,7 @@ Deno.test("The engine of a device is opened once, and used only after that", asy
   const log = recordingLogger();
   const store = spawnStore({ log });
   await store.open(["greenroom"]);
-  const crypto = spawnCrypto({
-    store,
-    clock: new TestClock(),
-    log,
-    policy: { ...DEFAULT_POLICY, ...EVERYBODY },
-  });
+  const crypto = spawnCrypto(store, { ...DEFAULT_POLICY, ...EVERYBODY }, new TestClock(), log);
   await assertRejects(() => crypto.requests(), EncryptionError, "has not been opened");
   const identity = await crypto.open(ALICE);
   assertNotEquals(await crypto.requests(), []);
@@ -43,12 +38,7 @@ Deno.test("pruneCrypto() allows other messages between its steps, and reads only
     if (Array.isArray(answer)) read.push(answer.length);
     return answer;
   });
-  const crypto = spawnCrypto({
-    store: readingStore,
-    clock,
-    log,
-    policy: { ...DEFAULT_POLICY, ...EVERYBODY },
-  });
+  const crypto = spawnCrypto(readingStore, { ...DEFAULT_POLICY, ...EVERYBODY }, clock, log);
   await crypto.open(ALICE);
   const day = String(Math.floor(clock.now() / DAY) - 1).padStart(8, "0");
   await store.commitRecords(Array.from({ length: 950 }, (_, n) => {

@@ -1,12 +1,12 @@
 import { assertEquals } from "@std/assert";
-import { Deliverer, HandlerRegistry, spawnDispatcher } from "../../../src/actors/dispatcher/dispatcher.ts";
+import { HandlerRegistry, spawnDispatcher } from "../../../src/actors/dispatcher/dispatcher.ts";
 import type { Attempt } from "../../../src/actors/store/store_protocol.ts";
 import type { StoreHandlers, SyncBatch } from "../../../src/actors/store/mod.ts";
 import { TestClock } from "@greenroom/matrix/testing";
 import { SyncStream } from "@greenroom/matrix/types";
 import { recordingLogger } from "../kernel/support.ts";
 import { MEGOLM, message, ROOM } from "../support/events.ts";
-import { NOTHING_KEPT } from "../support/nothing_kept.ts";
+import { forgetfulDeliverer } from "../support/nothing_kept.ts";
 import { answeredBy } from "../../support/answered_by.ts";
 
 /** A Dispatcher, and what it begins of a response that so many processes did not live to see handled. */
@@ -27,7 +27,7 @@ async function begunWith(
   });
   const log = recordingLogger();
   const dispatcher = spawnDispatcher({
-    deliverer: new Deliverer(registry, log, NOTHING_KEPT),
+    deliverer: forgetfulDeliverer(registry, log),
     store,
     encryption: { crypto: undefined },
     comesAgain: true,

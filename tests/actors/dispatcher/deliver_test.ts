@@ -1,5 +1,5 @@
 import { assertEquals, assertStrictEquals } from "@std/assert";
-import { type Delivered, Deliverer, type Task } from "../../../src/actors/dispatcher/deliver.ts";
+import type { Delivered, Task } from "../../../src/actors/dispatcher/deliver.ts";
 import { HandlerRegistry } from "../../../src/actors/dispatcher/dispatcher.ts";
 import { currentHandler } from "../../../src/base/handler_call.ts";
 import { defineEvent } from "../../../src/types/events/define_event.ts";
@@ -8,14 +8,14 @@ import { eventType } from "../../../src/types/events/event_type.ts";
 import { recordingLogger, settle } from "../kernel/support.ts";
 import { numberSchema } from "../support/contents.ts";
 import { member, message, ROOM, state } from "../support/events.ts";
-import { NOTHING_KEPT } from "../support/nothing_kept.ts";
+import { forgetfulDeliverer } from "../support/nothing_kept.ts";
 
 const TIMELINE = SyncStream.JOINED_ROOM | SyncStream.TIMELINE;
 
 function stage() {
   const registry = new HandlerRegistry();
   const log = recordingLogger();
-  return { registry, log, deliverer: new Deliverer(registry, log, NOTHING_KEPT) };
+  return { registry, log, deliverer: forgetfulDeliverer(registry, log) };
 }
 
 function event(json: JsonObject, source: number = TIMELINE): MatrixEvent {

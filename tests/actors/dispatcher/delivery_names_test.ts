@@ -1,18 +1,18 @@
 import { assert, assertEquals, assertFalse } from "@std/assert";
 import type { NamedDelivery } from "../../../src/actors/dispatcher/deliver.ts";
-import { Deliverer, HandlerRegistry } from "../../../src/actors/dispatcher/dispatcher.ts";
+import { HandlerRegistry } from "../../../src/actors/dispatcher/dispatcher.ts";
 import type { HandlerContext } from "@greenroom/matrix";
 import { type MatrixEvent, SyncStream } from "@greenroom/matrix/types";
 import { currentHandler } from "../../../src/base/handler_call.ts";
 import { recordingLogger } from "../kernel/support.ts";
 import { MEGOLM, message, ROOM, state } from "../support/events.ts";
-import { NOTHING_KEPT } from "../support/nothing_kept.ts";
+import { forgetfulDeliverer } from "../support/nothing_kept.ts";
 
 const TIMELINE = SyncStream.JOINED_ROOM | SyncStream.TIMELINE;
 
 function stage() {
   const registry = new HandlerRegistry();
-  const deliverer = new Deliverer(registry, recordingLogger(), NOTHING_KEPT);
+  const deliverer = forgetfulDeliverer(registry, recordingLogger());
   const names: (string | undefined)[] = [];
   const settled: NamedDelivery[] = [];
   return {

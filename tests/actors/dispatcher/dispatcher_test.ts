@@ -1,12 +1,12 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { Deliverer, HandlerRegistry, spawnDispatcher } from "../../../src/actors/dispatcher/dispatcher.ts";
+import { HandlerRegistry, spawnDispatcher } from "../../../src/actors/dispatcher/dispatcher.ts";
 import type { RoomBatch, StoreHandlers, SyncBatch } from "../../../src/actors/store/mod.ts";
 import type { HandlerOptions } from "@greenroom/matrix";
 import { type JsonObject, type MatrixEvent, SyncStream } from "@greenroom/matrix/types";
 import { TestClock } from "@greenroom/matrix/testing";
 import { assertPending, recordingLogger, rejectionOf, settle } from "../kernel/support.ts";
 import { member, message, ROOM } from "../support/events.ts";
-import { NOTHING_KEPT } from "../support/nothing_kept.ts";
+import { forgetfulDeliverer } from "../support/nothing_kept.ts";
 import { answeredBy } from "../../support/answered_by.ts";
 
 function stage(
@@ -27,7 +27,7 @@ function stage(
   const log = recordingLogger();
   const clock = new TestClock();
   const dispatcher = spawnDispatcher({
-    deliverer: new Deliverer(registry, log, { ...NOTHING_KEPT, isOver }),
+    deliverer: forgetfulDeliverer(registry, log, isOver),
     store,
     encryption: { crypto: { settle: (events) => Promise.resolve(void handled.push(events.length)) } },
     comesAgain: true,

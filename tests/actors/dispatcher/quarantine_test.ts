@@ -1,12 +1,13 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { Deliverer, HandlerRegistry } from "../../../src/actors/dispatcher/dispatcher.ts";
+import { HandlerRegistry } from "../../../src/actors/dispatcher/dispatcher.ts";
 import { Quarantine } from "../../../src/actors/dispatcher/quarantine.ts";
 import { spawnStore } from "../../../src/actors/store/mod.ts";
+import type { Clock } from "@greenroom/matrix";
 import { TestClock } from "@greenroom/matrix/testing";
 import { SyncStream } from "@greenroom/matrix/types";
 import { recordingLogger } from "../kernel/support.ts";
 import { message, ROOM } from "../support/events.ts";
-import { NOTHING_KEPT } from "../support/nothing_kept.ts";
+import { forgetfulDeliverer } from "../support/nothing_kept.ts";
 
 const DAY = 86_400_000;
 
@@ -18,12 +19,12 @@ async function stage({ isOver = () => false }: { readonly isOver?: () => boolean
   const log = recordingLogger();
   const store = spawnStore({ log });
   await store.open([]);
-  const quarantine = new Quarantine({
-    store,
-    deliverer: new Deliverer(registry, log, { ...NOTHING_KEPT, isOver }),
-    clock: { now: () => clock.now() + time.offset, delay: (ms, options) => clock.delay(ms, options) },
-    log,
-  });
+  const deliverer = forgetfulDeliverer(registry, log, isOver);
+  const wall: Clock = {
+    now: () => clock.now() + time.offset,
+    delay: (ms, options) => clock.delay(ms, options),
+  };
+  const quarantine = new Quarantine(store, deliverer, wall, log);
   const tried: string[] = [];
   const gates = new Map<string, Promise<void>>();
   registry.add("m.room.message", ({ event_id }: { event_id: string }) => {

@@ -83,11 +83,8 @@ export async function syncerStage(options: SyncerStageOptions = {}): Promise<Syn
   const store = spawnStore({ kv, log });
   await store.open([]);
   const ready = () => Promise.resolve();
-  const deliverer = new Deliverer(registry, log, {
-    sessions: new HandlerSessions({ store, ready }),
-    sendIds: new SendIds({ store, ready }),
-    isOver: () => false,
-  });
+  const sessions = new HandlerSessions({ store, ready });
+  const deliverer = new Deliverer(registry, log, sessions, new SendIds({ store, ready }), () => false);
   const settled: RecoveredEvent[] = [];
   const settle = (events: readonly RecoveredEvent[]): Promise<void> =>
     Promise.resolve(void settled.push(...events));

@@ -16,11 +16,9 @@ function start(remembered: string[], pages: string[][]) {
     isLast: index === pages.length - 1,
   }));
   let asked = 0;
-  const gap = new GapStart({
-    shown: withShown("", lookAt("", events(...remembered)).added),
-    isDoubtful: remembered.length === 0,
-    readOlder: () => Promise.resolve(read[asked++] ?? { events: [], isLast: false }),
-  });
+  const shown = withShown("", lookAt("", events(...remembered)).added);
+  const readOlder = () => Promise.resolve(read[asked++] ?? { events: [], isLast: false });
+  const gap = new GapStart(shown, readOlder, { isDoubtful: remembered.length === 0 });
   const sift = async (...texts: string[]): Promise<[string, boolean]> => {
     const sifted = await gap.sift(events(...texts));
     return [sifted.events.map(({ event_id }) => event_id.slice(1)).join(" "), sifted.isBefore];

@@ -53,11 +53,11 @@ export class Keeper extends Receiver {
   }
 
   #make(): UndecryptableEvents {
-    return new UndecryptableEvents({
-      context: this.context,
-      decryption: { decryptAll: (tx, events) => this.inbound.decryption.decryptAll(tx, events) },
-      ...this.#bounds,
-    });
+    return new UndecryptableEvents(
+      this.context,
+      { decryptAll: (tx, events) => this.inbound.decryption.decryptAll(tx, events) },
+      this.#bounds,
+    );
   }
 }
 

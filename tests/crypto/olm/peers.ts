@@ -97,12 +97,7 @@ export class Peer {
     this.cache = new RecentMap(10_000);
     await this.step(async (tx) => {
       const base = testContext({ userId, deviceId, clock, vodozemac });
-      this.keys = await OwnKeys.open(tx, {
-        vodozemac: () => base.vodozemac,
-        account: { userId, deviceId },
-        clock,
-        log: base.log,
-      });
+      this.keys = await OwnKeys.open(tx, () => base.vodozemac, { userId, deviceId }, clock, base.log);
       this.context = { ...base, own: this.keys.own, uniqueId: () => crypto.randomUUID() };
       this.outbox = new Outbox();
       const { context, keys: ownKeys, server: devices, outbox } = this;
