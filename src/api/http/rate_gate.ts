@@ -9,7 +9,7 @@
  * @module
  */
 
-import { alarm, backoff, type Clock } from "../../base/clock.ts";
+import { alarm, backoff, type Clock, elapsed } from "../../base/clock.ts";
 import type { RetryPolicy } from "./request_options.ts";
 
 /** After how long without an answer to a request the next one goes through, in milliseconds. */
@@ -56,12 +56,18 @@ export class Gate {
 
   /** Whether nobody waits, and nobody has to. */
   get isOpen(): boolean {
-    return this.#refusedSince === undefined && this.#opensAt <= this.#clock.now() && this.#isEmpty;
+    return this.#refusedSince === undefined && this.#wait <= 0 && this.#isEmpty;
   }
 
   /** Whether nobody would miss it. */
   get isIdle(): boolean {
     return this.#isEmpty && this.#clock.now() - this.#refusedAt > 3_600_000;
+  }
+
+  /** How long it stays closed, in milliseconds. If the clock was set back since it closed, it opens. */
+  get #wait(): number {
+    const now = this.#clock.now();
+    return now < this.#refusedAt ? 0 : this.#opensAt - now;
   }
 
   get #isEmpty(): boolean {
@@ -70,7 +76,7 @@ export class Gate {
 
   enter({ place, policy, signal }: Passenger): Promise<void> | undefined {
     // What the server wants is more than it waits: so it asks itself, and is refused.
-    if (this.#opensAt - this.#clock.now() > policy.maxRetryAfter) return undefined;
+    if (this.#wait > policy.maxRetryAfter) return undefined;
     if (signal?.aborted) return Promise.reject(signal.reason);
     return new Promise((resolve, reject) => {
       const cancelled = (): void => {
@@ -93,14 +99,17 @@ export class Gate {
   refused({ place, policy }: Passenger, asked: number | undefined): number | undefined {
     const now = this.#clock.now();
     const wasThrough = this.#end(place);
-    if (now - this.#refusedAt > policy.maxLimitWait) [this.#refusedSince, this.#refusals] = [undefined, 0];
+    const before = this.#wait;
+    if (elapsed(now, this.#refusedAt) > policy.maxLimitWait) {
+      [this.#refusedSince, this.#refusals] = [undefined, 0];
+    }
     this.#refusedAt = now;
     const since = this.#refusedSince ??= now;
     const own = this.#refusals === 0 && asked !== undefined ? 0 : backoff(this.#refusals, policy);
     if (wasThrough) this.#refusals++;
     const wait = asked !== undefined && asked >= policy.base ? asked : Math.max(asked ?? 0, own);
     const isOver = wait > policy.maxRetryAfter || now + wait - since > policy.maxLimitWait;
-    if (!isOver) this.#opensAt = Math.max(this.#opensAt, now + wait);
+    if (!isOver) this.#opensAt = now + Math.max(before, wait);
     this.#next();
     return isOver ? undefined : this.#opensAt - now;
   }
@@ -123,7 +132,7 @@ export class Gate {
     const [first] = this.#waiting;
     if (this.#through !== undefined || first === undefined) return;
     this.#endAlarm();
-    const wait = this.#opensAt - this.#clock.now();
+    const wait = this.#wait;
     if (wait > 0) {
       this.#endAlarm = alarm(this.#clock, wait, () => this.#next());
       return;

@@ -188,6 +188,20 @@ Deno.test("A server that says no time, or none, is asked at growing distances", 
   }
 });
 
+Deno.test("A clock that is set back while requests wait for the limit has them wait no longer", async () => {
+  const { http, clock, requests } = timed([tooMany, ok, tooMany, ok]);
+  const answers: unknown[] = [];
+  const ask = () => void http.request("PUT", "/x").then((answer) => answers.push(answer));
+  for (let count = 0; count < 2; count++) ask();
+  await clock.tick(1_000);
+  const now = clock.now.bind(clock);
+  clock.now = () => now() - 3_600_000;
+  await clock.tick(5_000);
+  ask();
+  await clock.tick(10_000);
+  assertEquals([answers, requests.length], [[ok, ok, ok], 5]);
+});
+
 Deno.test("A longer wait than maxRetryAfter ends its request alone; others of its kind do not wait for it", async () => {
   const long = refusal(429, "M_LIMIT_EXCEEDED", { retry_after_ms: 333_000 });
   const { http, clock, requests } = timed([long, ok]);
