@@ -16,6 +16,7 @@ import {
 } from "../../mod.ts";
 import { ClientEndedError } from "../../errors.ts";
 import type { RoomID } from "../../types.ts";
+import { currentCall } from "../base/handler_call.ts";
 import { hintAt, type Hints } from "../errors/hints.ts";
 import { checkFunction, checkOptions } from "../errors/known_names.ts";
 import { BotLife } from "./bot_life.ts";
@@ -46,7 +47,7 @@ import {
 } from "./context/context.ts";
 import { Kit } from "./kit.ts";
 import type { Inviter } from "./policy/policy.ts";
-import { type BotSession, BotStore, type ListenedQuery, type Query } from "./run/mod.ts";
+import { type BotSession, BotStore, type ListenedQuery, ownRun, type Query } from "./run/mod.ts";
 import { type BotClient, clientOf } from "./account.ts";
 import { optionsFromProcess } from "./env.ts";
 import type { LaterAPI } from "./later.ts";
@@ -199,7 +200,8 @@ export class Bot<C extends Context = Context> extends Composer<C> {
   }
 
   /**
-   * Stops the bot for good, and closes the store that it has opened. It can't be started again.
+   * Stops the bot for good, and closes the store that it has opened. It can't be started again. Called in one
+   * of its functions, it resolves at once, and the bot is closed when that one has ended.
    *
    * @example
    * ```ts
@@ -210,12 +212,24 @@ export class Bot<C extends Context = Context> extends Composer<C> {
    * ```
    */
   async close(): Promise<void> {
-    const closing = (this.#made.host ?? this.client).close();
+    const run = ownRun(this.#ending.signal);
+    if (run === undefined) return await this.#close();
+    const failed = (error: unknown) => this.client.log.error("Could not close", { error });
+    run.atEnd.push(() => void this.#close().catch(failed));
+  }
+
+  async #close(): Promise<void> {
+    const { client } = this;
+    const closing = (this.#made.host ?? client).close();
     const reason = new ClientEndedError("The bot was closed");
     this.#ending.abort(reason);
     await closing;
-    for (const work of [this.#kit.patience, this.#kit.outside]) work.end(reason);
-    await this.#made.ownStore?.close();
+    const release = async () => {
+      for (const work of [this.#kit.patience, this.#kit.outside]) work.end(reason);
+      await this.#made.ownStore?.close();
+    };
+    if (currentCall() === undefined) return await release();
+    void client.done.then(release, release).catch(() => {}); // not before the handler in which this is called
   }
 
   /** Closes the bot, as {@linkcode Bot.close} does. */

@@ -38,7 +38,7 @@ export {
 } from "./run_record.ts";
 export { BotStore, type BotStoreEntry, type BotStoreKey } from "./bot_store.ts";
 export { OwnRuns } from "./own_runs.ts";
-export { Run } from "./run.ts";
+export { ownRun, Run } from "./run.ts";
 export { Patience, RunTime } from "./patience.ts";
 export {
   type AnyMessage,

@@ -82,9 +82,14 @@ const LEFT_BEHIND =
  */
 export function currentRun(bot: AbortSignal): Run | undefined {
   const { inside } = places.getStore() ?? {};
-  if (inside?.bot !== bot) return undefined;
-  if (inside.givenUp !== undefined) throw inside.givenUp;
-  return inside.run;
+  if (inside?.bot === bot && inside.givenUp !== undefined) throw inside.givenUp;
+  return ownRun(bot);
+}
+
+/** The same, but undefined also where it was given up. */
+export function ownRun(bot: AbortSignal): Run | undefined {
+  const { inside } = places.getStore() ?? {};
+  return inside?.bot === bot ? inside.run : undefined;
 }
 
 /**
@@ -179,6 +184,11 @@ export class Run {
   /** Whether what comes next was done by an earlier run. */
   get isReplaying(): boolean {
     return this.#at < this.#kept;
+  }
+
+  /** It has failed: what comes next is done, whatever an earlier run did there. */
+  endReplay(): void {
+    this.#at = Math.max(this.#at, this.#kept);
   }
 
   /**
