@@ -189,8 +189,9 @@ export class Updates {
 
   /** Tells the user that a command failed, where no function caught that, or leaves it to `bot.catch()`. */
   async #commandFailed(error: unknown, c: Context, called: Called): Promise<never> {
-    const { run: { time }, found } = called;
+    const { run, run: { time }, found } = called;
     if (found?.hasFailed === true && !isCutOff(error) && !(error instanceof ConversationEndedError)) {
+      run.endReplay();
       if (this.caught === undefined) await time.tellFailure(() => c[SAY_FAILED]());
       else this.#leaveToSay(called);
     }
