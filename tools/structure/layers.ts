@@ -57,8 +57,8 @@ const layers: Layer[] = [
     files: /^src\/bot\//,
     imports: ["mod", "platform", "places", "names"], // as applications do
     // Entries of the package, what finds homeservers, names of other libraries, what warns of key files
-    // that others may read, what a signal ends, durations, HTML as text, bounded maps, the turns by which
-    // queues keep their order, too, and spans.
+    // that others may read, what a signal ends, durations, handlers that call, HTML as text, bounded maps,
+    // the turns by which queues keep their order, too, and spans.
     besides: [
       "src/oauth/mod.ts",
       "src/api/server/server.ts",
@@ -68,6 +68,7 @@ const layers: Layer[] = [
       "src/store/files/files.ts",
       "src/base/until_signal.ts",
       "src/base/clock.ts",
+      "src/base/handler_call.ts",
       "src/base/html_text.ts",
       "src/base/recent_map.ts",
       "src/base/runs.ts",
