@@ -33,10 +33,10 @@ for (
   Deno.test(`${name} that closes its bot is done once, and the next start does not do it again`, async () => {
     await using homeserver = new Homeserver();
     const { baseUrl, fetch } = homeserver;
-    const { accessToken, clientOptions } = homeserver.createUser("bot");
+    const { userId, accessToken, clientOptions } = homeserver.createUser("bot");
     await using itself = new Client({ ...clientOptions, log: false });
     await using alice = new Client({ ...homeserver.createUser("alice").clientOptions, log: false });
-    const room = await alice.createRoom({ invite: [itself.mxid], encrypted: false });
+    const room = await alice.createRoom({ invite: [userId], encrypted: false });
     await itself.joinRoom(room);
     const folder = await Deno.makeTempDir();
     const make = () => {
