@@ -49,7 +49,7 @@ const SCHEDULES = defineSession<{ next: number; pattern: string }>({
 });
 
 /** The longest wait, in milliseconds: clocks are set, and machines sleep. */
-const LONGEST = 3_600_000;
+const LONGEST = 300_000;
 /** When to look again, in milliseconds. */
 const RETRY = 5_000;
 

@@ -27,6 +27,23 @@ Deno.test("A schedule that was given another time is not done at the time of bef
   assertEquals(log, ["2025-01-01T00:10:00.000Z"]);
 });
 
+Deno.test("A schedule whose time came while the machine slept is done within five minutes of its waking", async () => {
+  const log: string[] = [];
+  let slept = 0;
+  await using tester = new BotTester((options) => {
+    const { clock: awake } = options;
+    const clock: Clock = { now: () => awake.now() + slept, delay: (ms, given) => awake.delay(ms, given) };
+    const bot = new Bot({ ...options, clock });
+    bot.every("0 9 * * *", (c) => void log.push(c.due.toISOString()));
+    return bot;
+  });
+  await tester.room("alice");
+  await tester.pass("1m");
+  slept = 9 * 3_600_000;
+  await tester.pass("5m");
+  assertEquals(log, ["2025-01-01T09:00:00.000Z"]);
+});
+
 Deno.test("A clock that is set back a little has nothing done twice, and one that was years ahead is made good", async () => {
   const log: string[] = [];
   let skew = 0;
