@@ -230,7 +230,9 @@ class ArrivalOrder {
       return;
     }
     this.#refused = undefined;
-    if (isFirst(number, this.#last)) [this.#anew, this.#leftOut] = [await this.#inbox.latest(), []];
+    // The homeserver's first number to this process, or a lower one: this process compares from there on.
+    const isFirst = !Number.isNaN(number) && !(number >= this.#last);
+    if (isFirst) [this.#anew, this.#leftOut] = [await this.#inbox.latest(), []];
     if (refused !== undefined && refused.id !== id && this.#isWithin(OVERTAKING, refused.at)) {
       throw new Refusal(503, "M_UNKNOWN", "Another comes before this one", SOON);
     }
@@ -275,11 +277,6 @@ class ArrivalOrder {
   #isWithin(ms: number, since: number): boolean {
     return elapsed(this.#clock.now(), since) < ms;
   }
-}
-
-/** Whether a number begins what this process can compare: the homeserver's first to it, or a lower one. */
-function isFirst(number: number, last: number): boolean {
-  return !Number.isNaN(number) && !(number >= last);
 }
 
 function numberOf(id: string): number {

@@ -44,17 +44,17 @@ export function isList(value: unknown): value is readonly unknown[] {
  */
 const MAX_DEPTH = 100;
 
-/** Returns whether no more than 100 objects and arrays of a value of JSON lie in each other. */
-export function isShallow(value: unknown): boolean {
-  return !isObject(value) || fits(value, MAX_DEPTH);
-}
-
-/** Every event is looked at as a whole: no list is made of its members. */
-function fits(value: object, levels: number): boolean {
+/**
+ * Returns whether no more than so many objects and arrays lie in each other, the value itself among them.
+ * Every event is looked at as a whole: no list is made of its members.
+ */
+export function isShallow(value: object, levels: number = MAX_DEPTH): boolean {
   if (levels === 0) return false;
-  if (Array.isArray(value)) return !value.some((item) => isObject(item) && !fits(item, levels - 1));
+  if (Array.isArray(value)) return !value.some((item) => isObject(item) && !isShallow(item, levels - 1));
   const members = value as Readonly<Record<string, unknown>>;
-  for (const name in members) if (isObject(members[name]) && !fits(members[name], levels - 1)) return false;
+  for (const name in members) {
+    if (isObject(members[name]) && !isShallow(members[name], levels - 1)) return false;
+  }
   return true;
 }
 

@@ -17,12 +17,7 @@ import {
   validateContent,
 } from "../../types/events/define_event.ts";
 import type { ContentOf, ContentsByClass } from "../../types/events/event_of.ts";
-import {
-  type EventClass,
-  type EventType,
-  eventType,
-  type EventTypeRef,
-} from "../../types/events/event_type.ts";
+import { type EventClass, type EventType, eventType } from "../../types/events/event_type.ts";
 import type { TransactionID, UserID } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import type { Parse } from "./endpoint.ts";
@@ -66,7 +61,7 @@ export function outgoingEvent(
   if (!isJsonObject(content)) {
     throw new ValueError(`Cannot send ${eventType}: its content must be an object`);
   }
-  if (isDefinition(type)) return validated(type, content);
+  if (typeof type !== "string" && "schema" in type) return validated(type as EventDefinition, content);
   const all = new Set<object>([content]); // grows while it is gone through, and has what is in a cycle once
   for (const object of all) {
     if (object instanceof Promise || object instanceof Map || object instanceof Set) {
@@ -90,7 +85,7 @@ function unsaid(eventType: string, value: unknown): ValueError {
   return new ValueError(`Cannot send ${eventType}: its content has ${what} in it; ${mend}`);
 }
 
-async function validated(type: EventDefinition & EventTypeRef, content: object): Promise<OutgoingEvent> {
+async function validated(type: EventDefinition, content: object): Promise<OutgoingEvent> {
   return await outgoingEvent(type.type, type.class, await validateContent(type, content));
 }
 
@@ -108,10 +103,6 @@ export function checkedType(type: EventType, eventClass: EventClass): string {
     );
   }
   return name;
-}
-
-function isDefinition(type: EventType): type is EventDefinition & EventTypeRef {
-  return typeof type !== "string" && "schema" in type;
 }
 
 /** What makes a repeated send one send, if the caller says. */

@@ -82,7 +82,8 @@ export class OwnRuns {
       const run = new Run({ context, time });
       run.queues = "always"; // nobody does it again
       run.saying = this.#saying(room, run, letGo);
-      run.begun.inTurn(() => this.#said.take(() => {}, { of: room })); // all else comes after what was said
+      // All else comes after what was said.
+      run.begun.turns.take(() => this.#said.take(() => {}, { of: room }));
       this.#times.add(time);
       try {
         const result = await work(run);

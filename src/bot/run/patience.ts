@@ -193,11 +193,12 @@ export class Begun {
   #pending = 0;
   /** Resolves when nothing is pending; undefined: nobody waits for that. */
   #idle: PromiseWithResolvers<void> | undefined;
-  readonly #turns = new Turns();
+  /** What is to be done one after the other. */
+  readonly turns: Turns = new Turns();
 
   /** Whether nothing is under way. */
   get isIdle(): boolean {
-    return this.#pending === 0 && this.#turns.isIdle;
+    return this.#pending === 0 && this.turns.isIdle;
   }
 
   /** Does work, and counts it until it has ended. */
@@ -213,16 +214,11 @@ export class Begun {
     }
   }
 
-  /** The same when what was to be done in turn before has ended. */
-  inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
-    return this.#turns.take(work);
-  }
-
   /** Waits until nothing is under way, and nothing begins in consequence. */
   async settled(): Promise<void> {
     do {
       if (this.#pending > 0) await (this.#idle ??= Promise.withResolvers()).promise;
-      await this.#turns.settled();
+      await this.turns.settled();
       for (let turn = 0; turn < TURNS; turn++) await Promise.resolve();
     } while (!this.isIdle);
   }

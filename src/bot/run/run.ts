@@ -214,7 +214,7 @@ export class Run {
 
   /** Does what sends, after what was called before, unless the run has been given up by then. */
   inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
-    return this.begun.inTurn(() => {
+    return this.begun.turns.take(() => {
       this.time.check();
       return work();
     });

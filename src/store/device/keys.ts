@@ -27,7 +27,7 @@ export class StoreKeys {
   }
 
   #below(...path: string[]): StoreKey {
-    return keyBelow(this.#prefix, path);
+    return this.record(path);
   }
 
   /** The owner: changes only when another process takes the device. */
@@ -113,9 +113,23 @@ export class StoreKeys {
     return this.#below("state", roomId, type, stateKey);
   }
 
-  /** A record of another actor, or the prefix of its records. */
+  /**
+   * A record, of another actor too, or the prefix of records. A name that would make the key too long is
+   * replaced by its hash, and so is a name that looks like a hash. Whether one is does not depend on the
+   * names behind it, so that what is below a path is found below it.
+   */
   record(path: StoreKey): StoreKey {
-    return keyBelow(this.#prefix, path);
+    const { length } = this.#prefix;
+    // Not by `[...prefix, …]`, which takes twice the time and makes an array with room for many more.
+    const key = this.#prefix.concat(path);
+    if (surelyFits(key) && !path.some(isHashed)) return key;
+    let bytes = 0;
+    return key.map((part, index) => {
+      const taken = bytesOf(part);
+      const fits = bytes + taken <= MAX_BYTES && !isHashed(part);
+      if (index < length || fits) bytes += taken;
+      return index < length || fits ? part : hashed(part);
+    });
   }
 }
 
@@ -155,24 +169,6 @@ const MOST_BYTES_PER_UNIT = 6;
 const END_OF_PART = 2;
 /** The escape character of Deno KV's store, which it escapes too. */
 const ESCAPE = 0xe000;
-
-/**
- * The key of a path below a prefix. A name that would make it too long is replaced by its hash, and
- * so is a name that looks like a hash. Whether one is does not depend on the names behind it, so
- * that what is below a path is found below it.
- */
-function keyBelow(prefix: StoreKey, path: StoreKey): StoreKey {
-  // Not by `[...prefix, …]`, which takes twice the time and makes an array with room for many more.
-  const key = prefix.concat(path);
-  if (surelyFits(key) && !path.some(isHashed)) return key;
-  let bytes = 0;
-  return key.map((part, index) => {
-    const taken = bytesOf(part);
-    const fits = bytes + taken <= MAX_BYTES && !isHashed(part);
-    if (index < prefix.length || fits) bytes += taken;
-    return index < prefix.length || fits ? part : hashed(part);
-  });
-}
 
 function isHashed(part: string): boolean {
   return part.startsWith(HASHED);
