@@ -130,7 +130,7 @@ export async function engineParts(
   const rooms = new EncryptedRooms(context);
   const olm = new OlmChannels({ context, ownKeys, devices, outbox });
   const due = new DueSessions(context.uniqueId);
-  const inbound = new InboundSessions({ context, devices, owners: new DeviceOwners(devices.changes), due });
+  const inbound = new InboundSessions(context, devices, new DeviceOwners(devices.changes), due);
   const outbound = new OutboundSessions({ context, rooms, devices, olm, outbox, inbound });
   const undecryptable = new UndecryptableEvents(context, inbound.decryption);
   const keyRequests = new KeyRequests({ context, devices, olm, outbox, inbound, outbound });

@@ -63,21 +63,6 @@ export { accepts, isPastOnly, senderTrustOf } from "./session_owner.ts";
 export { UndecryptableEvents } from "./undecryptable_events.ts";
 export { readSharedReason, type SharedReason } from "./withheld_log.ts";
 
-/** The parts that it needs. */
-interface InboundSessionsOptions {
-  /** What the parts share. */
-  readonly context: CryptoContext;
-  readonly devices: SenderDevices;
-  /** The owners of devices by their signing keys. */
-  readonly owners: Pick<DeviceOwners, "ownerOf">;
-  /** Receives the keys to back up. Default: none are backed up. */
-  readonly due?: Pick<DueSessions, "add">;
-  /**
-   * How many sessions may wait for their first message. Default: 10,000 of a user, 200,000 in all.
-   */
-  readonly unused?: UnusedLimits;
-}
-
 /** How many sessions are kept ready for use: enough for a bot in 10,000 rooms. One takes 5 kB. */
 const LIVE_SESSIONS = 12_000;
 
@@ -93,10 +78,23 @@ export class InboundSessions {
   readonly decryption: MegolmDecryption;
   /** Makes copies of sessions, for a file, a backup or another device. */
   readonly export: SessionExport;
-  readonly #due: InboundSessionsOptions["due"];
+  readonly #due: Pick<DueSessions, "add"> | undefined;
 
-  /** @param options The parts that it needs. */
-  constructor({ context, devices, owners, unused, due }: InboundSessionsOptions) {
+  /**
+   * @param context What the parts share.
+   * @param devices The devices that senders have.
+   * @param owners The owners of devices by their signing keys.
+   * @param due Receives the keys to back up. Default: none are backed up.
+   * @param unused How many sessions may wait for their first message. Default: 10,000 of a user,
+   *   200,000 in all.
+   */
+  constructor(
+    context: CryptoContext,
+    devices: SenderDevices,
+    owners: Pick<DeviceOwners, "ownerOf">,
+    due?: Pick<DueSessions, "add">,
+    unused?: UnusedLimits,
+  ) {
     this.#context = context;
     this.#due = due;
     this.#unused = new UnusedSessions(unused);

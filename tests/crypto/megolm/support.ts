@@ -122,7 +122,7 @@ export class Receiver {
 
   #make(): InboundSessions {
     const { context, devices } = this;
-    return new InboundSessions({ context, devices, owners: devices, unused: this.#unused });
+    return new InboundSessions(context, devices, devices, undefined, this.#unused);
   }
 
   /** Receives the room key of a sender. */
