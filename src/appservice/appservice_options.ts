@@ -285,6 +285,8 @@ export interface AppserviceOptionHints {
   senderLocalpart?: WriteInstead<"registration: createRegistration({ id, url, serverName })">;
   /** @deprecated The option is `serverName`. */
   domain?: WriteInstead<"serverName">;
+  /** @deprecated The option is `serverName`. */
+  homeserverName?: WriteInstead<"serverName">;
 }
 
 const START_AT = "appservice.start({ port })";

@@ -38,6 +38,7 @@ import {
   type BotRoom,
   type BotRoomOptions,
   type BotSendOptions,
+  type COMPILED_BOT_HINTS,
   type Context,
   type EveryOptions,
   OutsideRoom,
@@ -467,7 +468,7 @@ export class Bot<C extends Context = Context> extends Composer<C> {
 hintAt(Bot.prototype, "a bot", BOT_HINTS);
 
 /** @internal Names of other libraries, for the compiler. */
-export interface BotHints extends Hints<typeof BOT_HINTS> {}
+export interface BotHints extends Hints<typeof BOT_HINTS & typeof COMPILED_BOT_HINTS> {}
 
 /** What other libraries call it is refused with the name that it has here. */
 export interface Bot<C extends Context = Context> extends BotHints {}

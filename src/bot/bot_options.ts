@@ -7,7 +7,7 @@
  */
 
 import { homeserverAddress } from "../api/server/server.ts";
-import { checkHinted } from "../errors/hints.ts";
+import { checkHinted, type Hints } from "../errors/hints.ts";
 import { checkOneOf, checkOptions, type OptionNames } from "../errors/known_names.ts";
 import {
   Client,
@@ -201,6 +201,10 @@ export interface BotOptionHints {
   user?: WriteInstead<"mxid">;
   /** @deprecated A bot does not hear itself. */
   ignoreOwnMessages?: WriteInstead<"nothing: a bot does not hear itself">;
+  /** @deprecated The option is `log`. */
+  logger?: WriteInstead<"log">;
+  /** @deprecated Encryption takes it once the bot runs. */
+  recoveryKey?: WriteInstead<"bot.client.crypto.ensureVerified({ recoveryKey })">;
 }
 
 /** How a bot in an application service is made. */
@@ -215,8 +219,11 @@ export interface ClientBotOptions extends BotBehaviour {
   client: Client;
 }
 
+/** @internal Names of other libraries, for the compiler. */
+export interface BotStartOptionsHints extends Hints<{ onStart: "await bot.client.ready" }> {}
+
 /** Options of {@linkcode Bot.start}. */
-export interface BotStartOptions {
+export interface BotStartOptions extends BotStartOptionsHints {
   /**
    * Whether SIGINT and SIGTERM end it cleanly: the bot is closed, `await bot.start()` resolves, and what
    * follows it has 5 seconds, after which the process is ended. Its status is 130 or 143. Default: true.

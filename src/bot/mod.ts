@@ -183,6 +183,7 @@ export {
 } from "./moderation/moderation.ts";
 export {
   closeMarkdown,
+  escapeHtml,
   escapeMarkdown,
   eventUrl,
   findMatrixLinks,

@@ -28,7 +28,7 @@ import { discover, type DiscoverOptions } from "../api/server/server.ts";
 import { parseUserId, toRoomId, type UserIDParts } from "../types/identifiers.ts";
 import { ClientBasics } from "./client_basics.ts";
 import { ClientLife } from "./client_life.ts";
-import { CLIENT_HINTS, type ClientOptionHints } from "./client_hints.ts";
+import { CLIENT_HINTS, type ClientOptionHints, type COMPILED_CLIENT_HINTS } from "./client_hints.ts";
 import { ClientRoom } from "./client_room.ts";
 import {
   ApplicationOperations,
@@ -430,7 +430,7 @@ hintAt(Client.prototype, "a client", CLIENT_HINTS);
 hintAt(Client, "Client", { login: "new Client({ baseUrl }), then client.login({ identifier, password })" });
 
 /** @internal Names of other libraries, for the compiler. */
-export interface ClientHints extends Hints<typeof CLIENT_HINTS> {}
+export interface ClientHints extends Hints<typeof CLIENT_HINTS & typeof COMPILED_CLIENT_HINTS> {}
 
 /** What other libraries call it is refused with the name that it has here. */
 export interface Client extends ClientHints {}

@@ -115,3 +115,16 @@ export const CLIENT_HINTS = {
   relations: "client.getRelations(roomId, eventId)",
   doRequest: "client.request(method, path)",
 } as const;
+
+/** Of a client, for the compiler alone: they are called, and a call of what is not there fails anyway. */
+export const COMPILED_CLIENT_HINTS = {
+  setState: "client.sendStateEvent(roomId, type, content)",
+  sendState: "client.sendStateEvent(roomId, type, content)",
+  getRoomAccountData: "client.getAccountData(type, { roomId })",
+  setRoomAccountData: "client.setAccountData(type, content, { roomId })",
+  sendHtml: "client.sendText(roomId, text, { html })",
+  pinMessage: 'client.sendStateEvent(roomId, "m.room.pinned_events", { pinned })',
+  endPoll: "client.sendMessageEvent(roomId, type, content) of pollEnd(), or c.endPoll(poll) of a bot",
+  messages: "client.getMessages(roomId, direction)",
+  markRead: "client.sendReceipt(roomId, eventId)",
+} as const;

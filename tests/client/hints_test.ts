@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { Client, NetworkError, ValueError } from "@greenroom/matrix";
 import { HANDLER_CONTEXT_HINTS } from "../../src/actors/dispatcher/handler_context.ts";
-import { CLIENT_HINTS } from "../../src/client/client_hints.ts";
+import { CLIENT_HINTS, COMPILED_CLIENT_HINTS } from "../../src/client/client_hints.ts";
 import { clientStage } from "./support/stage.ts";
 
 const OPTIONS = { baseUrl: "https://matrix.example.org" };
@@ -18,9 +18,13 @@ Deno.test("A member that other libraries have says at run time what to write", a
   }
 });
 
+Deno.test("What is for the compiler alone is not at run time", () => {
+  for (const name of Object.keys(COMPILED_CLIENT_HINTS)) assert(!(name in Client.prototype), name);
+});
+
 Deno.test("What a hint says to write is there", async () => {
   await using client = new Client(OPTIONS);
-  for (const here of Object.values(CLIENT_HINTS)) {
+  for (const here of Object.values({ ...CLIENT_HINTS, ...COMPILED_CLIENT_HINTS })) {
     for (const [path] of here.matchAll(/(?<=client\.)[\w.]+/g)) {
       const found = path.split(".").reduce(
         (at: unknown, name) => (at as Record<string, unknown>)[name],

@@ -9,6 +9,8 @@
 import { assert, assertEquals } from "@std/assert";
 import { APPSERVICE_HINTS } from "../../src/appservice/appservice_options.ts";
 import {
+  COMPILED_BOT_HINTS,
+  COMPILED_EVENT_HINTS,
   CONTEXT_ROOM_HINTS,
   EVENT_HINTS,
   ROOM_CONTEXT_HINTS,
@@ -16,6 +18,7 @@ import {
   WRITE_HINTS,
 } from "../../src/bot/context/context_hints.ts";
 import { BOT_HINTS } from "../../src/bot/context/context.ts";
+import { COMPILED_CLIENT_HINTS } from "../../src/client/client_hints.ts";
 import {
   BOT_TESTER_HINTS,
   HOMESERVER_HINTS,
@@ -57,6 +60,36 @@ const cases: readonly Case[] = [
       'client.start()">',
       'client.room(roomId)">',
       'client.inviteUser(roomId, userId)">',
+    ),
+  },
+  {
+    name: "says what to write for what a run would find anyway",
+    program: `
+      import { Client } from "@greenroom/matrix";
+      import { Appservice } from "@greenroom/matrix/appservice";
+      import { Bot } from "@greenroom/matrix/bot";
+      const bot = Bot.fromEnv({ logger: console });
+      await bot.init();
+      bot.start({ onStart: () => {} });
+      bot.on("decryption_error", () => {});
+      bot.command("warn", (c) => c.warn("@a:b"));
+      bot.on("message", (c) => void (c.isEdit === true));
+      const client = new Client({ baseUrl: "https://matrix.example.org" });
+      await client.setState("!a:b", "m.room.topic", "", {});
+      new Bot({ homeserver: "a.example", accessToken: "secret", recoveryKey: "key" });
+      new Appservice({ homeserver: "a.example", homeserverName: "a.example", registration: {} as never });
+    `,
+    lines: 9,
+    says: write(
+      'log">',
+      COMPILED_BOT_HINTS.init,
+      'await bot.client.ready">',
+      "bot.client.on(",
+      COMPILED_EVENT_HINTS.warn,
+      COMPILED_EVENT_HINTS.isEdit.slice(0, 7),
+      COMPILED_CLIENT_HINTS.setState,
+      "bot.client.crypto.ensureVerified({ recoveryKey })",
+      'serverName">',
     ),
   },
   {

@@ -64,7 +64,7 @@ import {
 } from "./writing.ts";
 import type { BotMessage } from "./bot_message.ts";
 
-export { BOT_HINTS } from "./context_hints.ts";
+export { BOT_HINTS, type COMPILED_BOT_HINTS } from "./context_hints.ts";
 export { BotMessage } from "./bot_message.ts";
 export { BotRoom, OutsideRoom } from "./bot_room.ts";
 export type { BotRoomOptions } from "./room_messages.ts";
@@ -609,6 +609,25 @@ export interface Context<E extends MatrixEvent = MatrixEvent, Arguments = unknow
    * ```
    */
   react(key: string): Promise<EventID>;
+
+  /**
+   * Marks the room as read up to the event, as its users can see.
+   *
+   * @throws {ValueError} If the event has no ID: an invitation, since the bot is not in the room.
+   * @throws {MatrixRequestError} If the homeserver refuses.
+   *
+   * @example
+   * ```ts ignore
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.on("message", async (c, next) => {
+   *   await c.markRead();
+   *   await next();
+   * });
+   * ```
+   */
+  markRead(): Promise<void>;
 
   /**
    * Redacts an event: removes its content for everybody.

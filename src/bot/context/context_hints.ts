@@ -5,6 +5,7 @@
  */
 
 const REDACT_ALL = "redactMessages(c.client, c.roomId, userId) of @greenroom/matrix/bot";
+const PARTS = "c.text, c.eventId, c.replyTo, c.thread, c.media, or c.event, which has the rest";
 const COUNT = "(await c.room.getMembers()).size";
 
 /** Of a room, in a context or not, by the name elsewhere. */
@@ -72,8 +73,8 @@ export const CONTEXT_ROOM_HINTS = {
  * function may read it before another has set it.
  */
 export const EVENT_HINTS = {
-  message: "c.text, c.eventId, c.replyTo, c.thread, c.media, or c.event, which has the rest",
-  msg: "c.text, c.eventId, c.replyTo, c.thread, c.media, or c.event, which has the rest",
+  message: PARTS,
+  msg: PARTS,
   mention: "mention(userId, name) of @greenroom/matrix/bot in the text, or the option mentions",
   body: "c.text",
   from: "c.sender",
@@ -90,9 +91,6 @@ export const EVENT_HINTS = {
   replyWithAudio: "c.sendAudio(data)",
   replyWithVideo: "c.sendVideo(data)",
   replyWithPoll: "c.sendPoll(question, answers)",
-  replyWithChatAction: "c.typing(() => work())",
-  editMessageText: "c.edit(eventId, text)",
-  banChatMember: "c.ban(userId)",
   replyWithImage: "c.sendImage(data, { replyTo: c })",
   replyWithFile: "c.sendFile(data, { replyTo: c })",
   sendLocation: 'c.client.sendMessage(c.roomId, { msgtype: "m.location", body, geo_uri })',
@@ -117,7 +115,6 @@ export const EVENT_HINTS = {
   pollResults: "await c.getPollResults(poll)",
   senderPowerLevel: "await c.room.getPowerLevel(c.sender)",
   getPowerLevel: "await c.room.getPowerLevel(userId)",
-  cancelQuestion: "nothing: users end a question by !cancel",
   conversation: "c.ask(question), which waits for the answer",
   schedule: "c.remind(when, data), or bot.every(pattern, handler)",
   sleep: "c.remind(when, data), which outlives the process",
@@ -146,8 +143,35 @@ export const EVENT_HINTS = {
   replyStream: "c.stream(text)",
   enter: "c.ask(question), which waits for the answer",
   senderVerified: "c.encryption, which has senderTrust",
+} as const;
+
+/**
+ * Of an event's context, for the compiler alone: most are called, and a call of what is not there fails in a
+ * run anyway.
+ */
+export const COMPILED_EVENT_HINTS = {
+  cancelQuestion: "nothing: users end a question by !cancel",
   replyWithMarkdown: "c.reply(text)",
   replyWithHTML: 'c.reply(html, { format: "html" })',
+  editMessageText: "c.edit(eventId, text)",
+  replyWithChatAction: "c.typing(() => work())",
+  banChatMember: "c.ban(userId)",
+  isEdit: 'bot.on("edit", handler), or readText(c.event.content).edits',
+  me: "c.client.mxid",
+  canBan: 'await c.client.stateStore.hasPowerLevel(c.roomId, c.client.mxid, "ban")',
+  canKick: 'await c.client.stateStore.hasPowerLevel(c.roomId, c.client.mxid, "kick")',
+  unmute: "c.room.setPowerLevel(userId, 0)",
+  warn: "c.send(text, { mentions: [userId] }), and a count in bot.store",
+  markAsRead: "c.markRead()",
+  sendReceipt: "c.markRead()",
+  pinMessage: "c.pin()",
+  unpinMessage: "c.unpin(message)",
+  waitUntil: "c.wait({ filter, accept })",
+} as const;
+
+/** Of a bot, for the compiler alone: they are called. */
+export const COMPILED_BOT_HINTS = {
+  init: "await bot.client.ready, once bot.start() was called",
 } as const;
 
 /** Of a bot, by the name elsewhere. */

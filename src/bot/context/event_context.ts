@@ -21,7 +21,7 @@ import { checkOptions } from "../../errors/known_names.ts";
 import { type Command, usageOf } from "../commands/commands.ts";
 import type { Kit } from "../kit.ts";
 import { checkQueries, fullQuery, type Query, type Run, type Scene, type Update } from "../run/mod.ts";
-import { EVENT_HINTS } from "./context_hints.ts";
+import { type COMPILED_EVENT_HINTS, EVENT_HINTS } from "./context_hints.ts";
 import { mediaOf, type MessageMedia, type Reaction, reactionOf } from "../text/mod.ts";
 import { CALL, COMMAND, type Found, mentionedIn, SAY_FAILED } from "./event_parts.ts";
 import { BotMessage } from "./bot_message.ts";
@@ -258,6 +258,28 @@ export class EventContext<E extends MatrixEvent = MatrixEvent, Arguments = unkno
   }
 
   /**
+   * Marks the room as read up to the event, as its users can see.
+   *
+   * @throws {ValueError} If the event has no ID: an invitation, since the bot is not in the room.
+   * @throws {MatrixRequestError} If the homeserver refuses.
+   *
+   * @example
+   * ```ts
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.on("message", async (c, next) => {
+   *   await c.markRead();
+   *   await next();
+   * });
+   * ```
+   */
+  async markRead(): Promise<void> {
+    const { eventId, run } = this;
+    await run.act("read", () => this.client.sendReceipt(this.roomId, eventId, { signal: run.signal }));
+  }
+
+  /**
    * Redacts an event: removes its content for everybody.
    *
    * @param message The message, or the ID of any event. Default: the one that is handled.
@@ -409,7 +431,7 @@ export class EventContext<E extends MatrixEvent = MatrixEvent, Arguments = unkno
 hintAt(EventContext.prototype, "a context", EVENT_HINTS);
 
 /** @internal Names of other libraries, for the compiler. */
-export interface EventContextHints extends Hints<typeof EVENT_HINTS> {}
+export interface EventContextHints extends Hints<typeof EVENT_HINTS & typeof COMPILED_EVENT_HINTS> {}
 
 /** What other libraries call it is refused with the name that it has here. */
 export interface EventContext<E extends MatrixEvent = MatrixEvent, Arguments = unknown>

@@ -363,6 +363,7 @@ export const OTHER_QUERIES = {
   UNDECRYPTABLE,
   undecryptable: UNDECRYPTABLE,
   failed_decryption: UNDECRYPTABLE,
+  decryption_error: UNDECRYPTABLE,
   "room.failed_decryption": UNDECRYPTABLE,
   "decryption.failed": UNDECRYPTABLE,
   command: COMMAND,

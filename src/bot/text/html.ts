@@ -48,7 +48,21 @@ const HEADINGS = new Set(["h1", "h2", "h3", "h4", "h5", "h6"]);
 /** Where nobody is mentioned. */
 const QUOTES = new Set(["blockquote", "pre", "code"]);
 
-/** Writes text so that it is nothing but text, also between quotation marks. */
+/**
+ * Writes text so that it is nothing but text in HTML, also between quotation marks. Control characters, which
+ * no HTML may have, are left out.
+ *
+ * @param text The text, of anybody's.
+ * @returns HTML that shows it.
+ *
+ * @example
+ * ```ts
+ * import { Composer, escapeHtml } from "@greenroom/matrix/bot";
+ *
+ * const plugin = new Composer();
+ * plugin.command("bold <words...>", (c) => c.reply(`<b>${escapeHtml(c.args.words)}</b>`, { format: "html" }));
+ * ```
+ */
 export function escapeHtml(text: string): string {
   return text.toWellFormed().replace(/[&<>"]|(?![\t\n\r])\p{Cc}/gu, (one) => ESCAPES[one] ?? "");
 }

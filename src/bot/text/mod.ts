@@ -4,7 +4,7 @@
  * @module
  */
 
-export { cleanHtml, htmlToText, sanitizeHtml } from "./html.ts";
+export { cleanHtml, escapeHtml, htmlToText, sanitizeHtml } from "./html.ts";
 export { closeMarkdown } from "./close_markdown.ts";
 export {
   formatHtml,

@@ -5,6 +5,8 @@ import { ValueError } from "@greenroom/matrix";
 import { Bot, Composer, type Context, defineSession, type QueryContext } from "@greenroom/matrix/bot";
 import { BotTester } from "@greenroom/matrix/testing";
 import {
+  COMPILED_BOT_HINTS,
+  COMPILED_EVENT_HINTS,
   CONTEXT_ROOM_HINTS,
   EVENT_HINTS,
   ROOM_CONTEXT_HINTS,
@@ -71,12 +73,19 @@ Deno.test("Bots, rooms and contexts say what to write for members of other libra
         }),
         path,
       );
-    for (const here of Object.values({ ...ROOM_CONTEXT_HINTS, ...EVENT_HINTS, ...CONTEXT_ROOM_HINTS })) {
+    for (
+      const here of Object.values({
+        ...ROOM_CONTEXT_HINTS,
+        ...EVENT_HINTS,
+        ...COMPILED_EVENT_HINTS,
+        ...CONTEXT_ROOM_HINTS,
+      })
+    ) {
       for (const [path] of here.matchAll(/(?<=\bc\.)[\w.]+/g)) {
         if (!path.includes("content") && path !== "args" && path !== "thread") is(path, c);
       }
     }
-    for (const here of Object.values(BOT_HINTS)) {
+    for (const here of Object.values({ ...BOT_HINTS, ...COMPILED_BOT_HINTS })) {
       for (const [path] of here.matchAll(/(?<=\bbot\.)[\w.]+/g)) is(path, bot);
     }
     for (const here of Object.values(ROOM_HINTS)) is(/^\w+/.exec(here)?.[0] ?? "", c.room);
