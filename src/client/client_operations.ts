@@ -27,7 +27,7 @@ import { currentCall } from "../base/handler_call.ts";
 import { callSite } from "../base/own_code.ts";
 import { untilSignal } from "../base/until_signal.ts";
 import { attachmentCipher } from "../crypto/attachments/attachments.ts";
-import { checkOptions, type OptionNames } from "../errors/known_names.ts";
+import { checkOptions, noOptions, type OptionNames } from "../errors/known_names.ts";
 import { ValueError } from "../errors/matrix_error.ts";
 import type { MatrixEvent } from "../types/events/event.ts";
 import { unknownType } from "../types/events/event_of.ts";
@@ -360,7 +360,10 @@ function applied(name: string, operation: Operation): Operation {
   const isCounted = name !== "sync"; // a loop of it may not end
   const called: Operation = (...given) => {
     const options = place < given.length ? given[place] : undefined;
-    if (given.length > place + 1 || (options !== undefined && !isJsonObject(options))) {
+    if (
+      given.length > place + 1 ||
+      (options !== undefined && (options === null || Object.getPrototypeOf(options) !== Object.prototype))
+    ) {
       const error = misuse(name, place, given);
       if (error !== undefined && name.startsWith("iterate")) throw error;
       if (error !== undefined) return Promise.reject(error);
@@ -382,17 +385,12 @@ const MEANT: Readonly<Record<string, string>> = {
 /** What is wrong with the arguments of an operation; undefined: nothing is. */
 function misuse(name: string, place: number, given: readonly unknown[]): ValueError | undefined {
   const options = given[place];
-  const isWrong = options !== undefined && !isJsonObject(options);
+  const what = options === undefined ? undefined : noOptions(options);
   const after = given.findLastIndex((each) => each !== undefined);
-  if (!isWrong && after <= place) return undefined;
+  if (what === undefined && after <= place) return undefined;
   const like = Object.hasOwn(MEANT, name) ? `, like { ${MEANT[name]} }` : "";
-  const state = isWrong
-    ? `argument ${place + 1} is ${kindOf(options)}, and must be an object with its options${like}`
+  const state = what !== undefined
+    ? `argument ${place + 1} is ${what}, and must be an object with its options${like}`
     : `it takes ${place + 1} arguments, not ${after + 1}`;
   return new ValueError(`Cannot ${name}: ${state}`);
-}
-
-function kindOf(value: unknown): string {
-  if (value === null) return "null";
-  return Array.isArray(value) ? "a list" : `a ${typeof value}`;
 }

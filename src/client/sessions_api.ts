@@ -20,7 +20,7 @@ import { type OpenableStore, openedStore } from "../actors/store/mod.ts";
 import { HandlerCall } from "../base/handler_call.ts";
 import type { Logger } from "../base/log.ts";
 import { placeOf } from "../base/own_code.ts";
-import { checkOptions, type OptionNames } from "../errors/known_names.ts";
+import { checkFunction, checkOptions, type OptionNames } from "../errors/known_names.ts";
 import { ValueError } from "../errors/matrix_error.ts";
 import { compareParts, encodeValue, type StoreKey } from "../store/base/mod.ts";
 import type { SessionDefinition, SessionKey } from "../types/events/define_session.ts";
@@ -237,8 +237,8 @@ export function tasksAPI(actors: TaskActors, log: Logger): TasksAPI {
         checkOptions(options, LISTING, "list sessions");
         const { after, before } = options;
         const prefix = [SESSIONS, definition.name];
-        let last = after === undefined ? undefined : sessionKeyOf(definition, after);
-        const end = before === undefined ? undefined : sessionKeyOf(definition, before);
+        let last = after === undefined ? undefined : sessionKeyOf(definition, after, "bound");
+        const end = before === undefined ? undefined : sessionKeyOf(definition, before, "bound");
         for (;;) {
           const page = await actors.hold(async () => {
             return await (await openedStore(actors)).listRecords({ prefix, after: last, limit: PAGE });
@@ -257,6 +257,7 @@ export function tasksAPI(actors: TaskActors, log: Logger): TasksAPI {
       if (typeof name !== "string" || name === "" || name.length > MAX_NAME) {
         throw new ValueError(`Cannot run a task: its name must have 1 to ${MAX_NAME} characters`);
       }
+      checkFunction(work, "run a task", "its work");
       const scope = new DeliveryScope({ event_id: "task", type: "task" }, { id: name }, actors.sendIds);
       const context = new PlainContext(scope, {
         update: (updates) => actors.hold(() => actors.sessions.update(updates)),

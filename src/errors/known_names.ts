@@ -95,8 +95,10 @@ export function checkOptions(
   meant?: readonly string[],
 ): void {
   if (given === undefined) return;
-  if (typeof given !== "object" || given === null || Array.isArray(given)) {
-    const what = given === null ? "null" : Array.isArray(given) ? "a list" : `a ${typeof given}`;
+  const what = given !== null && Object.getPrototypeOf(given) === Object.prototype
+    ? undefined
+    : noOptions(given);
+  if (what !== undefined) {
     const all = Object.keys(names);
     const each = [...all.slice(0, SHOWN), ...(all.length > SHOWN ? ["…"] : [])].join(", ");
     throw new ValueError(
@@ -105,11 +107,31 @@ export function checkOptions(
       } must be an object, not ${what}; write { ${each} }`,
     );
   }
-  for (const name in given) {
-    if (!Object.hasOwn(given, name) || Object.hasOwn(names, name)) continue; // which costs next to nothing
+  const options = given as { readonly signal?: Partial<AbortSignal> | null };
+  for (const name in options) {
+    if (!Object.hasOwn(options, name) || Object.hasOwn(names, name)) continue; // which costs next to nothing
     const all = meant ?? Object.keys(names);
     throw unknownName(part + name, all.map((each) => part + each), { action, what: "option" });
   }
+  const { signal } = options;
+  if (names.signal && signal && signal.aborted === undefined) {
+    throw new ValueError(`Cannot ${action}: ${part}signal must be an AbortSignal, such as controller.signal`);
+  }
+}
+
+/**
+ * What stands where options belong, and is none: an instance of a class without any would pass for `{}`.
+ *
+ * @returns What it is, with its article; undefined: options.
+ */
+export function noOptions(given: unknown): string | undefined {
+  if (given === null) return "null";
+  if (typeof given !== "object") return `a ${typeof given}`;
+  if (Array.isArray(given)) return "a list";
+  const prototype = Object.getPrototypeOf(given);
+  if (prototype === null || Object.getPrototypeOf(prototype) === null) return undefined;
+  for (const name in given) if (name !== "") return undefined;
+  return given instanceof Promise ? "a promise that was not awaited" : `a ${prototype.constructor.name}`;
 }
 
 /**

@@ -221,3 +221,79 @@ Deno.test("A timeout of a sync that is no number is refused before the first one
   await assertRejects(() => bot.syncOnce(options), ValueError, refusal);
   await bot.syncOnce({ timeout: 0 });
 });
+
+Deno.test("What is no options is refused where they belong, though it has no names, and so is what is no signal", async () => {
+  await using homeserver = new Homeserver();
+  const { accessToken } = homeserver.createUser("alice");
+  const { baseUrl, fetch } = homeserver;
+  await using client = new Client({ baseUrl, fetch, accessToken, log: false });
+  const room = await client.createRoom();
+  class Settings {}
+  for (
+    const [odd, what] of [
+      [Promise.resolve({}), "a promise that was not awaited"],
+      [/x/, "a RegExp"],
+      [new Map([["limit", 1]]), "a Map"],
+      [new Settings(), "a Settings"],
+    ] as const
+  ) {
+    const options = given(odd);
+    assertThrows(() => new Client(options), ValueError, `must be an object, not ${what}; write {`);
+    for (
+      const call of [
+        () => client.createRoom(options),
+        () => client.getMembers(room, options),
+        () => client.sendText(room, "x", options),
+        () => client.sendFile(room, new Uint8Array(1), options),
+      ]
+    ) await assertRejects(call, ValueError, `is ${what}, and must be an object with its options`);
+  }
+  const signal = given(new AbortController());
+  for (
+    const call of [
+      () => client.createRoom({ signal }),
+      () => client.getMembers(room, { signal }),
+      () => client.sendText(room, "x", { signal }),
+      () => client.sendText(room, "x", { signal, queue: "if-away" }),
+      () => client.sendFile(room, new Uint8Array(1), { signal }),
+      () => client.joinRoom(room, { signal }),
+      () => client.isRoomEncrypted(room, { signal }),
+      () => client.syncOnce({ signal }),
+      () => client.start({ signal }),
+    ]
+  ) await assertRejects(call, ValueError, "signal must be an AbortSignal");
+  assertEquals(homeserver.room(room).messages, []);
+});
+
+Deno.test("Options of a class, of another realm, or that inherit from others, are options", async () => {
+  await using homeserver = new Homeserver();
+  const { accessToken } = homeserver.createUser("alice");
+  const { baseUrl, fetch } = homeserver;
+  await using client = new Client({ baseUrl, fetch, accessToken, log: false });
+  class Settings {
+    readonly name = "Hall";
+  }
+  const made = [
+    new Settings(),
+    Object.assign(Object.create(null), { name: "Hall" }),
+    Object.create({ name: "Hall" }),
+  ];
+  for (const options of made) {
+    const room = await client.createRoom(given(options));
+    assertEquals(homeserver.room(room).state("m.room.name")?.name, "Hall");
+  }
+  const { signal } = new AbortController();
+  await client.getJoinedRooms({ signal });
+});
+
+Deno.test("A room needs a list of invitees, and a task its work", async () => {
+  await using homeserver = new Homeserver();
+  const { accessToken } = homeserver.createUser("alice");
+  const { baseUrl, fetch } = homeserver;
+  await using client = new Client({ baseUrl, fetch, accessToken, log: false });
+  for (const name of ["invitees", "invite"]) {
+    const options = given({ [name]: "@bob:localhost" });
+    await assertRejects(() => client.createRoom(options), ValueError, "must be a list of user IDs");
+  }
+  await assertRejects(() => client.runTask("x", given({}).work), ValueError, "its work is missing");
+});

@@ -9,7 +9,7 @@ import { ValueError } from "../../errors/matrix_error.ts";
 import type { StoreKey } from "../../store/base/mod.ts";
 import type { SessionDefinition, SessionKey } from "../../types/events/define_session.ts";
 import type { MatrixEvent } from "../../types/events/event.ts";
-import { isName } from "../../types/identifiers.ts";
+import { isName, isReceivedRoomId, isReceivedUserId } from "../../types/identifiers.ts";
 import { isJsonObject } from "../../types/json.ts";
 
 const ROOM = "client.room(event.room_id)";
@@ -191,17 +191,26 @@ function threadOf(content: unknown): string {
 /**
  * Returns the store's key of a session, relative to the account's keys.
  *
+ * @param use Whether it only bounds a list. Default: it names a session.
  * @throws {ValueError} If the definition has no such sessions.
  */
-export function sessionKeyOf({ name, per }: Place, key: SessionKey): StoreKey {
+export function sessionKeyOf(
+  { name, per }: Place,
+  key: SessionKey,
+  use: "name" | "bound" = "name",
+): StoreKey {
   const parts = Array.isArray(key) ? [...key] : [key];
   const isPair = per === "member" || per === "thread";
   const fits = parts.every((part) => typeof part === "string" && part.length <= MAX_PART) &&
-    parts.length === (isPair ? 2 : 1) && parts[0] !== "";
+    parts.length === (isPair ? 2 : 1) && parts[0] !== "" &&
+    (use === "bound" || typeof per === "function" ||
+      (per === "user" ? isReceivedUserId : isReceivedRoomId)(parts[0]));
   if (fits) return [SESSIONS, name, ...parts];
   const wanted = isPair
     ? `the room and the ${per === "member" ? "user" : "thread's first event"}`
-    : "one text";
+    : typeof per === "function"
+    ? "one text"
+    : `a ${per} ID`;
   throw new ValueError(
     `Cannot find the session "${name}": its key must be ${wanted}, of 1 to ${MAX_PART} characters each`,
   );

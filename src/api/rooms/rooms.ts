@@ -194,6 +194,9 @@ export function roomsAPI({ http }: Session): RoomsAPI {
       if (invite !== undefined && invitees !== invite) {
         throw new ValueError("Cannot create a room: it has both invite and invitees; leave out one of them");
       }
+      if (invitees !== undefined && !Array.isArray(invitees)) {
+        throw new ValueError("Cannot create a room: invitees must be a list of user IDs");
+      }
       invitees?.forEach((invitee) => checkIdentifier("userId", invitee));
       const { room_version: _versionHasItsOwnField, ...creation } = creationContent ?? {};
       const body = {

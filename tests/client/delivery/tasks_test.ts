@@ -71,10 +71,20 @@ Deno.test("sessions.list() goes through the sessions of a definition in the orde
 Deno.test("A key that a definition can't have is refused before anything is stored", async () => {
   await using here = clientStage();
   const bot = here.client("bot");
-  for (const key of ["", ["!a:localhost", "@b:localhost"], "x".repeat(256), 3 as never] as const) {
+  for (
+    const key of [
+      "",
+      ["!a:localhost", "@b:localhost"],
+      "x".repeat(256),
+      "alice",
+      "@alice",
+      3 as never,
+    ] as const
+  ) {
     await assertRejects(() => bot.sessions.update(points, key, () => {}), ValueError, '"points"');
   }
   await assertRejects(() => bot.sessions.read(visits, "!a:localhost"), ValueError, "the room and the user");
+  await assertRejects(() => bot.sessions.read(visits, ["lobby", "@b:localhost"]), ValueError, "the room and");
   assertEquals(await Array.fromAsync(bot.sessions.list(points)), []);
 });
 
