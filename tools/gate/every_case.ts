@@ -6,29 +6,23 @@
 
 import { EVERY_CASE } from "../../tests/support/cases.ts";
 import { SPELLING } from "../../tests/support/sliding.ts";
-import { ROOT, run } from "../process.ts";
+import { run } from "../process.ts";
 import { type Step, testResult } from "../step.ts";
 import { importGraph } from "../structure/import_graph.ts";
 import { ci, permissionsWith } from "./deno_test.ts";
+import { testsIn } from "./test_files.ts";
 
 /** Where tests choose among cases. */
 const CHOICE = "tests/support/cases.ts";
 
 /** The files of tests that choose among cases, directly or by what they import. */
 export async function choosingTests(): Promise<string[]> {
-  const edges = await importGraph(await Array.fromAsync(testsIn("tests")));
+  const edges = await importGraph(await testsIn("tests"));
   const found = new Set([CHOICE]);
   for (const file of found) { // grows as it is walked
     for (const { from, to } of edges) if (to === file) found.add(from);
   }
   return [...found].filter((path) => path.endsWith("_test.ts")).sort();
-}
-
-async function* testsIn(folder: string): AsyncGenerator<string> {
-  for await (const { name, isDirectory } of Deno.readDir(ROOT + folder)) {
-    if (isDirectory) yield* testsIn(`${folder}/${name}`);
-    else if (name.endsWith("_test.ts")) yield `${folder}/${name}`;
-  }
 }
 
 /** All stories of sliding sync, by a homeserver with the merged spelling of it. */

@@ -11,8 +11,9 @@ import { findPython, NO_PYTHON } from "../python.ts";
 import { type Step, type StepResult, testResult } from "../step.ts";
 import { INSTALLED_SYNAPSE, installSynapse, Synapse } from "../synapse.ts";
 import { ci, permissionsWith } from "./deno_test.ts";
+import { testsIn } from "./test_files.ts";
 
-/** After how long they are taken to hang, in milliseconds: on an idle machine they take 17 minutes. */
+/** After how long they are taken to hang, in milliseconds: far longer than an idle machine takes. */
 const LIMIT = 60 * 60_000;
 
 /** The denokv that tests start, or why there is none. */
@@ -32,6 +33,14 @@ export function buildDenokv(): Promise<DenokvBuild> {
     (path) => ({ env: { GREENROOM_DENOKV: path }, missing: [] }),
     (error) => ({ env: {}, missing: [String(error)] }),
   );
+}
+
+/** The files that take minutes. They begin first, so that none of them runs on alone at the end. */
+const LONG = /^tests\/e2e\/(?:lives\/|kill9|interop\/restart)/;
+
+async function testFiles(): Promise<string[]> {
+  const files = (await testsIn("tests/e2e")).filter((file) => !file.startsWith("tests/e2e/runtimes/"));
+  return [...files.filter((file) => LONG.test(file)), ...files.filter((file) => !LONG.test(file))];
 }
 
 /** One Synapse for all of them, and one that they may restart. */
@@ -63,16 +72,16 @@ export const synapse: Step = {
       GREENROOM_SYNAPSE_URL: server.baseUrl,
       GREENROOM_SYNAPSE_NAME: server.serverName,
       GREENROOM_SYNAPSE_SECRET: server.sharedSecret,
-      // One Synapse serves all, and under its default limits tests wait more than they compute.
-      DENO_JOBS: "4",
+      // Tests wait for each other and for limits of Synapse more than they compute.
+      DENO_JOBS: "6",
     };
     const programs = [python.command, synapsePython, ...Object.values({ ...peers.env, ...denokv.env })];
     const args = [
       "test",
       ...permissionsWith(...programs),
+      "--no-check",
       "--parallel",
-      "--ignore=tests/e2e/runtimes",
-      "tests/e2e",
+      ...await testFiles(),
     ];
     const result = testResult(await run("deno", args, env, { limit: LIMIT }), { mayIgnore: !ci });
     const notes = [result.note, ...missing.map((why) => why.split("\n")[0])];
