@@ -86,7 +86,7 @@ const cases: readonly Case[] = [
       'await bot.client.ready">',
       "bot.client.on(",
       COMPILED_EVENT_HINTS.warn,
-      COMPILED_EVENT_HINTS.isEdit.slice(0, 7),
+      EVENT_HINTS.isEdit.slice(0, 7),
       COMPILED_CLIENT_HINTS.setState,
       "bot.client.crypto.ensureVerified({ recoveryKey })",
       'serverName">',

@@ -142,12 +142,14 @@ export const EVENT_HINTS = {
   poll: "c.sendPoll(question, answers)",
   replyStream: "c.stream(text)",
   enter: "c.ask(question), which waits for the answer",
+  isEdit: 'bot.on("edit", handler), or readText(c.event.content).edits',
+  canBan: 'await c.client.stateStore.hasPowerLevel(c.roomId, c.client.mxid, "ban")',
   senderVerified: "c.encryption, which has senderTrust",
 } as const;
 
 /**
- * Of an event's context, for the compiler alone: most are called, and a call of what is not there fails in a
- * run anyway.
+ * Of an event's context, for the compiler alone: they are called, and a call of what is not there fails in a
+ * run anyway. One that a condition may read, such as `isEdit`, must throw in a run: a hint lets it compile.
  */
 export const COMPILED_EVENT_HINTS = {
   cancelQuestion: "nothing: users end a question by !cancel",
@@ -156,17 +158,12 @@ export const COMPILED_EVENT_HINTS = {
   editMessageText: "c.edit(eventId, text)",
   replyWithChatAction: "c.typing(() => work())",
   banChatMember: "c.ban(userId)",
-  isEdit: 'bot.on("edit", handler), or readText(c.event.content).edits',
-  me: "c.client.mxid",
-  canBan: 'await c.client.stateStore.hasPowerLevel(c.roomId, c.client.mxid, "ban")',
-  canKick: 'await c.client.stateStore.hasPowerLevel(c.roomId, c.client.mxid, "kick")',
   unmute: "c.room.setPowerLevel(userId, 0)",
   warn: "c.send(text, { mentions: [userId] }), and a count in bot.store",
   markAsRead: "c.markRead()",
   sendReceipt: "c.markRead()",
   pinMessage: "c.pin()",
   unpinMessage: "c.unpin(message)",
-  waitUntil: "c.wait({ filter, accept })",
 } as const;
 
 /** Of a bot, for the compiler alone: they are called. */
