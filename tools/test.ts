@@ -17,6 +17,7 @@ import { checkStructure } from "./check_structure.ts";
 import { ci, permissionsWith, testStep } from "./gate/deno_test.ts";
 import { everyCase, mergedSliding } from "./gate/every_case.ts";
 import { buildDenokv, synapse } from "./gate/synapse.ts";
+import { groupTests, testsIn } from "./gate/test_files.ts";
 import { published } from "./package/jsr.ts";
 import { run } from "./process.ts";
 import { siteObstacle } from "./site.ts";
@@ -35,13 +36,19 @@ const structure: Step = {
   },
 };
 
+/** Tests that leave nothing running, and change nothing that others use: these share workers. */
+const GROUPED = /^tests\/(?:api|crypto\/(?!threats\/))/;
+
 /** Types are checked in a step of their own. */
 const unit: Step = {
   name: "unit and in-process tests",
   async run(): Promise<StepResult> {
-    const options = ["--no-check", "--parallel", "--shuffle", "--ignore=tests/e2e,tests/site"];
+    const files = (await testsIn("tests")).filter((file) => !/^tests\/(?:e2e|site)\//.test(file));
+    const options = ["--no-check", "--parallel", "--shuffle", "--config=deno.json"];
     const jobs = `${navigator.hardwareConcurrency + 1}`; // some wait for processes that they start
-    const args = ["test", ...permissionsWith(), ...options, "tests"];
+    const grouped = await groupTests(files.filter((file) => GROUPED.test(file)));
+    const alone = files.filter((file) => !GROUPED.test(file));
+    const args = ["test", ...permissionsWith(), ...options, ...grouped, ...alone];
     const result = testResult(await run("deno", args, { DENO_JOBS: jobs }), { mayIgnore: !ci });
     const shared = await Deno.stat(new URL("../../shared", import.meta.url)).catch(() => undefined);
     const why = shared === undefined
