@@ -16,6 +16,7 @@ import {
   optionsOfEach,
   type OutgoingEvent,
   outgoingEvent,
+  PATIENCE,
   type RequestOptions,
   requestOptions,
   type SendingUser,
@@ -101,6 +102,9 @@ export interface EncryptingAPI {
 
 /** Has a send added to the queue of its room, where it is not to pass what is in that. */
 const QUEUED = new NetworkError("Cannot send: what was to be sent before waits for the server");
+
+/** So is one that waits this long for a limit of the server: it may outlive its function there. */
+const LIMITED = { ms: 5_000, over: QUEUED };
 
 /** What is sent as it is: what is encrypted already, and what a server has to read to do it. */
 const ALWAYS_CLEAR: ReadonlySet<string> = new Set(["m.room.encrypted", "m.room.redaction"]);
@@ -191,8 +195,11 @@ export function encryptingAPI(
     async sendMessageEvent(roomId, eventType, content, given = {}) {
       const type = typeName(eventType);
       checkSendOptions(given, "sendMessageEvent");
-      const { disableEncryption = false, queue, ...options } = given;
-      const queues = queue === undefined || options.asUserId !== undefined ? undefined : passes?.queues;
+      const { disableEncryption = false, queue, ...others } = given;
+      const queues = queue === undefined || others.asUserId !== undefined ? undefined : passes?.queues;
+      const options = queues === undefined || others.retry === false
+        ? others
+        : { ...others, retry: { ...others.retry, [PATIENCE]: LIMITED } };
       const isClear = disableEncryption || isNeverEncrypted(type);
       if (isClear && queues === undefined) {
         return await core.sendMessageEvent(roomId, eventType, content, options);

@@ -55,6 +55,19 @@ for (const away of AWAY) {
   });
 }
 
+Deno.test("Answers that wait for the limit of Synapse longer than their functions may take all arrive, once", async () => {
+  await using tester = trying((bot) => {
+    bot.command("ping", (c) => c.reply(`pong ${c.sender}`));
+  }, { handlerTimeout: "20s" });
+  const names = Array.from({ length: 30 }, (_, index) => `user${index}`);
+  const rooms = await Promise.all(names.map((name) => tester.room(name)));
+  tester.homeserver.rateLimits.messages = { perSecond: 0.2, burst: 10 };
+  await Promise.all(rooms.map((room) => room.say("!ping")));
+  await tester.pass(150_000);
+  const said = rooms.map(({ messages }) => messages.filter(({ sender }) => sender === tester.mxid).length);
+  assertEquals(said, names.map(() => 1));
+});
+
 Deno.test("An encrypted answer that needs keys while the homeserver is away for 60 s arrives once it is back", async () => {
   const clock = new TestClock();
   await using homeserver = new Homeserver({ clock });

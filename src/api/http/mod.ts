@@ -36,6 +36,7 @@ export {
   checkRequestOptions,
   checkRetry,
   optionsOfEach,
+  PATIENCE,
   REQUEST_OPTIONS,
   type RequestOptions,
   requestOptions,

@@ -10,7 +10,7 @@
  */
 
 import { alarm, backoff, type Clock, elapsed } from "../../base/clock.ts";
-import type { RetryPolicy } from "./request_options.ts";
+import { PATIENCE, type RetryPolicy } from "./request_options.ts";
 
 /** After how long without an answer to a request the next one goes through, in milliseconds. */
 const SLOW = 5_000;
@@ -25,6 +25,8 @@ export interface Passenger {
   readonly signal: AbortSignal | undefined;
   /** Its place: who comes later has a higher one. */
   readonly place: number;
+  /** When it began to wait, in milliseconds since the epoch. */
+  since?: number;
 }
 
 /** A request that waits. */
@@ -74,21 +76,32 @@ export class Gate {
     return this.#waiting.length === 0 && this.#through === undefined;
   }
 
-  enter({ place, policy, signal }: Passenger): Promise<void> | undefined {
+  enter(passenger: Passenger): Promise<void> | undefined {
+    const { place, policy, policy: { [PATIENCE]: patience }, signal } = passenger;
     // What the server wants is more than it waits: so it asks itself, and is refused.
     if (this.#wait > policy.maxRetryAfter) return undefined;
     if (signal?.aborted) return Promise.reject(signal.reason);
+    const now = this.#clock.now();
+    const waited = now - (passenger.since ??= now);
     return new Promise((resolve, reject) => {
-      const cancelled = (): void => {
+      const end = (): void => {
+        signal?.removeEventListener("abort", cancelled);
+        endPatience?.();
+      };
+      const leave = (reason: unknown): void => {
+        end();
         this.#waiting.splice(this.#waiting.indexOf(mine), 1);
         if (this.#isEmpty) this.#endAlarm();
-        reject(signal?.reason);
+        reject(reason);
       };
+      const cancelled = (): void => leave(signal?.reason);
       const go = (): void => {
-        signal?.removeEventListener("abort", cancelled);
+        end();
         resolve();
       };
       const mine: Waiting = { place, go };
+      const endPatience = patience &&
+        alarm(this.#clock, Math.max(patience.ms - waited, 0), () => leave(patience.over));
       signal?.addEventListener("abort", cancelled, { once: true });
       const behind = this.#waiting.findIndex((other) => other.place > place);
       this.#waiting.splice(behind === -1 ? this.#waiting.length : behind, 0, mine);

@@ -48,7 +48,12 @@ export interface RetryPolicy {
    * `M_NOT_YET_UPLOADED`.
    */
   readonly retryable: (error: MatrixRequestError) => boolean;
+  /** @internal */
+  readonly [PATIENCE]?: { readonly ms: number; readonly over: Error };
 }
+
+/** The key of how long a request waits for 429 in all, and of why it ends then. */
+export const PATIENCE = Symbol("patience");
 
 /** The policy where nothing else is said. */
 export const DEFAULT_RETRY: RetryPolicy = {

@@ -89,7 +89,8 @@ export interface SendOptions extends TransactionOptions {
   /**
    * Whether the room's queue has it: see {@link QueueAPI.queue}.
    *
-   * - `"if-away"`: if the server is away or busy, when all tries have failed; with the same transaction ID.
+   * - `"if-away"`: if the server is away when all tries have failed, or has it wait for a limit for more than
+   *   five seconds; with the same transaction ID.
    *   What is sent so to a room whose queue is not empty is added to that.
    * - `"always"`: before it leaves, so that the next process sends it if this one ends. Without a `store`,
    *   the same as `"if-away"`.

@@ -107,6 +107,22 @@ Deno.test("queue: if-away sends what a handler said once, if the server could no
   assertEquals(await textsOf(alice, room), ["ping", "pong"]);
 });
 
+Deno.test("queue: if-away queues what waits for the server's limit, and all arrive in the order of their rooms", async () => {
+  await using here = clientStage();
+  const bot = here.client("bot");
+  const rooms = [await bot.createRoom(), await bot.createRoom()];
+  here.homeserver.rateLimits.messages = { perSecond: 0.05, burst: 1 };
+  const sending = rooms.flatMap((room) =>
+    ["1", "2", "3"].map((text) => bot.sendText(room, text, { queue: "if-away" }))
+  );
+  for (let time = 0; time < 8; time++) await here.clock.tick(1_000);
+  const left = await Promise.all(rooms.map((room) => bot.queue(room).list()));
+  assertEquals(left.map(({ length }) => length > 0), [true, true]);
+  const ids = await passing(here, Promise.all(sending));
+  assertEquals(new Set(ids).size, 6);
+  for (const room of rooms) assertEquals(await textsOf(bot, room), ["1", "2", "3"]);
+});
+
 Deno.test("queue: if-away fails where the server refuses, or fails by itself, as without it", async () => {
   await using here = clientStage();
   const bot = here.client("bot", { retry: false });
