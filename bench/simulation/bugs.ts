@@ -304,8 +304,8 @@ export const BUGS: readonly Bug[] = [
   {
     name: "A handler that fails because the token died has settled",
     path: "src/actors/dispatcher/deliver.ts",
-    find: "if (!this.#options.isOver()) return",
-    replace: "if (!this.#options.isOver() || data !== undefined) return",
+    find: "if (!this.#isOver()) return",
+    replace: "if (!this.#isOver() || data !== undefined) return",
     worlds: ["--favour=token expires"],
   },
   {
@@ -833,9 +833,9 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: "What a function says without waiting overtakes what it has said before",
-    path: "src/bot/run/patience.ts",
-    find: "return this.#turns.take(work);",
-    replace: "return this.during(work);",
+    path: "src/bot/run/run.ts",
+    find: "return this.begun.turns.take(() => {",
+    replace: "return this.begun.during(() => {",
     worlds: ["--kit", "--favour=a bot says several things without waiting, and ends between them"],
   },
   {
