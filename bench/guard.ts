@@ -32,7 +32,7 @@ const ROUNDS = Number(Deno.args.find((arg) => arg.startsWith("--rounds="))?.slic
 const WANTED = Deno.args.find((arg) => arg.startsWith("--rows="))?.slice(7) ?? "";
 const COMMIT = Deno.args.find((arg) => arg.startsWith("--baseline="))?.slice(11) ?? BASELINE;
 /** A young generation so large that no job pays for what the one before it has left behind. */
-const LARGE_YOUNG = ",--min-semi-space-size=64,--semi-space-growth-factor=1";
+const HEAP = ",--min-semi-space-size=64,--semi-space-growth-factor=1";
 /** What a row may be, × the baseline. */
 const MOST = { cpu: 1.1, wall: 1.3, memory: 1.1, bytes: 1.02 } as const;
 /** The plans, and how their contestants are called. */
@@ -68,7 +68,7 @@ function nameOf({ name }: Entrant, plan: PlanName, job: JobName): string {
 
 /** All jobs of a contestant. */
 async function jobRows(stub: Stub, plan: PlanName, [before, now]: Pair, rounds: number): Promise<Row[]> {
-  const players = await playersOf(stub, plan, [withLargeYoung(limit(...FLAGS[plan] ?? [])), before, now]);
+  const players = await playersOf(stub, plan, [withHeap(limit(...FLAGS[plan] ?? [])), before, now]);
   const [bare, old, current] = await playRounds({ stub, players, rounds }, () => {}) as Standing[];
   if (bare === undefined || old === undefined || current === undefined) return [];
   const ratio = (job: JobName, figure: Figure, base: Standing) => times(current, base, { job, figure });
@@ -79,8 +79,9 @@ async function jobRows(stub: Stub, plan: PlanName, [before, now]: Pair, rounds: 
   })).filter(isWanted);
 }
 
-function withLargeYoung({ args, ...rest }: Entrant): Entrant {
-  return { ...rest, args: args.map((arg) => arg.startsWith("--v8-flags=") ? arg + LARGE_YOUNG : arg) };
+function withHeap({ args, ...rest }: Entrant): Entrant {
+  const [command = "run", ...others] = args.map((arg) => arg.startsWith("--v8-flags=") ? arg + HEAP : arg);
+  return { ...rest, args: [command, `--preload=${ROOT}bench/guard/collected.ts`, ...others] };
 }
 
 /** Processor time of a start, and memory of a client that waits. */
@@ -139,7 +140,7 @@ async function main(): Promise<boolean> {
   await using stub = await Stub.start([]);
   console.log(`× ${COMMIT.slice(0, 8)}: more is slower, or larger`);
   const pair = (entrant: Entrant): Pair => [baseline.entrant(entrant), entrant];
-  const jobPair = (entrant: Entrant): Pair => pair(withLargeYoung(entrant));
+  const jobPair = (entrant: Entrant): Pair => [withHeap(baseline.entrant(entrant)), withHeap(entrant)];
   const slower: Row[] = [];
   for (const [plan, flags] of Object.entries(FLAGS) as [PlanName, string[]][]) {
     const jobs = await stub.jobs(plan);
