@@ -119,7 +119,7 @@ function say({ name, ratios, limit, bytes }: Row): void {
 /** The rows that are slower in each of three measurements, with more rounds each. */
 async function slowerRows(measure: (times: number) => Promise<Row[]>): Promise<Row[]> {
   let slower: Row[] | undefined;
-  for (const times of [1, 2, 3]) {
+  for (const times of [1, 2, 5]) {
     const rows = await measure(times);
     const suspects: readonly Row[] = slower ?? rows;
     const measured = rows.filter((row) => suspects.some(({ name }) => name === row.name));
