@@ -82,8 +82,9 @@ const LEFT_BEHIND =
  */
 export function currentRun(bot: AbortSignal): Run | undefined {
   const { inside } = places.getStore() ?? {};
-  if (inside?.bot === bot && inside.givenUp !== undefined) throw inside.givenUp;
-  return ownRun(bot);
+  if (inside?.bot !== bot) return undefined;
+  if (inside.givenUp !== undefined) throw inside.givenUp;
+  return inside.run;
 }
 
 /** The same, but undefined also where it was given up. */

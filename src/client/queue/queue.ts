@@ -71,7 +71,7 @@ export class SendQueues implements QueueAPI {
   /** Whether an earlier process may have left something that is not known yet. */
   isUnread = false;
   #reading: Promise<void> | undefined;
-  /** Rooms in which an earlier process has left something, which nobody has looked at. */
+  /** Rooms in which an earlier process has left something, until their queue is asked for. */
   readonly #left = new Set<RoomID>();
 
   /** @param parts What they work with. */
