@@ -1,8 +1,9 @@
 /**
- * Whether anything has become slower: `deno task bench:guard [--baseline=COMMIT] [--rounds=3] [--rows=TEXT]`.
+ * Whether anything has become slower:
+ * `deno task bench:guard [--baseline=COMMIT] [--rounds=3] [--rows=TEXT] [--planted=15]`.
  *
- * Our own contestants of `bench:peers`, by the files of the baseline and by those that are here,
- * take turns in one run; what counts is the median of the ratios of neighbouring turns. A row that
+ * Our own contestants of `bench:peers`, by the files of the baseline and by those that are here, do
+ * the same jobs in step, response by response; what counts is the median of the rounds' ratios. A row that
  * lost more than it may is measured twice more, with more rounds, before it counts, and the
  * functions that lost most are shown. The exit code is 1 if a row is slower.
  *
@@ -10,7 +11,8 @@
  * more. The limit of `bench:peers` plays along: many small losses, with a baseline that moves, show
  * in what a row takes of that.
  *
- * With `--rows` only the rows are measured whose names have a text.
+ * With `--rows` only the rows are measured whose names have a text. With `--planted=15` what is here
+ * loses so many percent in every row of jobs and starts: each must be found.
  *
  * @module
  */
@@ -30,13 +32,15 @@ import { medianRatio } from "./support/statistics.ts";
 
 const ROUNDS = Number(Deno.args.find((arg) => arg.startsWith("--rounds="))?.slice(9) ?? 3);
 const WANTED = Deno.args.find((arg) => arg.startsWith("--rows="))?.slice(7) ?? "";
+/** Percent of a loss that is planted, to see that it is found. */
+const PLANTED = Deno.args.find((arg) => arg.startsWith("--planted="))?.slice(10);
 const COMMIT = Deno.args.find((arg) => arg.startsWith("--baseline="))?.slice(11) ?? BASELINE;
 /** A young generation so large that no job pays for what the one before it has left behind. */
 const HEAP = ",--min-semi-space-size=64,--semi-space-growth-factor=1";
 /** What a row may be, × the baseline. */
 const MOST = { cpu: 1.1, wall: 1.3, memory: 1.1, bytes: 1.02 } as const;
-/** The plans, and how their contestants are called. */
-const FLAGS: Partial<Record<PlanName, readonly string[]>> = { play: [], crypt: ["--encrypted=yes"] };
+/** The plans, and how many times as many rounds they have. */
+const PLANS: Partial<Record<PlanName, number>> = { play: 1, first: 4, crypt: 1, firstcrypt: 4 };
 const STARTS = 5;
 const CLIENTS = 50;
 
@@ -62,21 +66,40 @@ function isWanted({ name }: Pick<Row, "name">): boolean {
   return name.includes(WANTED);
 }
 
+/** How the contestants of a plan are called. */
+function flagsOf(plan: PlanName): string[] {
+  return plan.endsWith("crypt") ? ["--encrypted=yes"] : [];
+}
+
 function nameOf({ name }: Entrant, plan: PlanName, job: JobName): string {
-  return `${name}${plan === "crypt" ? ", encrypted" : ""}: ${job}`;
+  return `${name}${plan.endsWith("crypt") ? ", encrypted" : ""}: ${job}`;
 }
 
 /** All jobs of a contestant. */
 async function jobRows(stub: Stub, plan: PlanName, [before, now]: Pair, rounds: number): Promise<Row[]> {
-  const players = await playersOf(stub, plan, [withHeap(limit(...FLAGS[plan] ?? [])), before, now]);
-  const [bare, old, current] = await playRounds({ stub, players, rounds }, () => {}) as Standing[];
+  const base = withHeap(limit(...flagsOf(plan)));
+  const groups = [await playersOf(stub, plan, [base, before, now])];
+  const [[bare, old, current] = []] = await playRounds({ stub, groups, rounds });
   if (bare === undefined || old === undefined || current === undefined) return [];
   const ratio = (job: JobName, figure: Figure, base: Standing) => times(current, base, { job, figure });
-  return (await stub.jobs(plan)).map(({ name: job }) => ({
+  return (await measuredJobs(stub, plan)).map((job) => ({
     name: nameOf(now, plan, job),
     ratios: { cpu: ratio(job, "cpu", old), wall: ratio(job, "wall", old) },
     limit: ratio(job, "cpu", bare),
   })).filter(isWanted);
+}
+
+/** The jobs that are measured by a plan: all, but for the initial sync where there are others. */
+async function measuredJobs(stub: Stub, plan: PlanName): Promise<JobName[]> {
+  const jobs = (await stub.jobs(plan)).map(({ name }) => name);
+  return jobs.length === 1 ? jobs : jobs.filter((job) => job !== "initial");
+}
+
+/** What is here; slower if that is asked for. */
+function planted({ args: [command = "run", ...args], ...rest }: Entrant): Entrant {
+  if (PLANTED === undefined) return { ...rest, args: [command, ...args] };
+  const preload = `--preload=${ROOT}bench/guard/slowed.ts`;
+  return { ...rest, args: [command, preload, ...args], env: { GREENROOM_PLANTED: PLANTED } };
 }
 
 function withHeap({ args, ...rest }: Entrant): Entrant {
@@ -139,14 +162,14 @@ async function main(): Promise<boolean> {
   }
   await using stub = await Stub.start([]);
   console.log(`× ${COMMIT.slice(0, 8)}: more is slower, or larger`);
-  const pair = (entrant: Entrant): Pair => [baseline.entrant(entrant), entrant];
-  const jobPair = (entrant: Entrant): Pair => [withHeap(baseline.entrant(entrant)), withHeap(entrant)];
+  const pair = (entrant: Entrant): Pair => [baseline.entrant(entrant), planted(entrant)];
+  const jobPair = (entrant: Entrant) => pair(entrant).map(withHeap) as [Entrant, Entrant];
   const slower: Row[] = [];
-  for (const [plan, flags] of Object.entries(FLAGS) as [PlanName, string[]][]) {
-    const jobs = await stub.jobs(plan);
-    for (const entrant of greenroom(...flags).slice(0, 2)) {
-      if (!jobs.some((job) => isWanted({ name: nameOf(entrant, plan, job.name) }))) continue;
-      const rows = await slowerRows((times) => jobRows(stub, plan, jobPair(entrant), times * ROUNDS));
+  for (const [plan, more] of Object.entries(PLANS) as [PlanName, number][]) {
+    const jobs = await measuredJobs(stub, plan);
+    for (const entrant of greenroom(...flagsOf(plan)).slice(0, 2)) {
+      if (!jobs.some((job) => isWanted({ name: nameOf(entrant, plan, job) }))) continue;
+      const rows = await slowerRows((times) => jobRows(stub, plan, jobPair(entrant), times * more * ROUNDS));
       if (rows.length > 0) console.log(await profileTable(stub.url, jobPair(entrant)));
       slower.push(...rows);
     }

@@ -2,8 +2,8 @@
  * What everything costs, against others and against the limit:
  * `deno task bench:peers [--rounds=5] [--quick] [--own] [--write]`.
  *
- * Each contestant is a process of its own, and they take turns: a round is one turn of each, and
- * ratios are taken within a round. A contestant that can't be installed is left out, with a line
+ * Each contestant is a process of its own. It does its jobs in step with the limit, response by response,
+ * and ratios are taken within a round. A contestant that can't be installed is left out, with a line
  * that says so; with `CI=true` it is an error. `--quick` only shows that everything runs; `--own`
  * leaves others out, and what `bench:crypto` measures too; `--write` keeps the tables in
  * `bench/RESULTS.md`, the charts beside it, and `docs/speed.md`.
@@ -15,14 +15,15 @@ import { measureEncryption, NAMES as ENGINES } from "./crypto/encryption.ts";
 import { bundleTable } from "./peers/bundle_sizes.ts";
 import { charts } from "./peers/charts.ts";
 import { measureEncryptedStarts } from "./peers/encrypted_start.ts";
-import { entrants as findEntrants } from "./peers/entrants.ts";
+import { type Entrant, entrants as findEntrants } from "./peers/entrants.ts";
 import type { Measurements } from "./peers/goals.ts";
 import { measureGrowth } from "./peers/growth.ts";
+import type { PlanName } from "./peers/inputs/plan.ts";
 import { latencyTable } from "./peers/latency.ts";
 import { writeSpeedPage } from "./peers/speed_page.ts";
 import { PublishedPackage } from "./peers/published.ts";
 import { report } from "./peers/report.ts";
-import { playersOf, playRounds } from "./peers/rounds.ts";
+import { playersOf, playRounds, type Standing } from "./peers/rounds.ts";
 import { forIdle, forStart, measureIdle, measureStarts } from "./peers/start_and_idle.ts";
 import { storeTable } from "./peers/store_costs.ts";
 import { StartBundles } from "./peers/start_bundles.ts";
@@ -34,6 +35,8 @@ const HERE = import.meta.dirname ?? ".";
 const QUICK = Deno.args.includes("--quick");
 const OWN = Deno.args.includes("--own");
 const ROUNDS = Number(Deno.args.find((arg) => arg.startsWith("--rounds="))?.slice(9) ?? (QUICK ? 1 : 5));
+/** A client has but one initial sync: it takes more rounds to know what that costs. */
+const FIRST_ROUNDS = 2 * ROUNDS;
 /** Each has been through thousands of rooms. */
 const GROWTH_ROUNDS = Math.min(ROUNDS, 3);
 const STARTS = QUICK ? 1 : 9;
@@ -64,13 +67,32 @@ async function measureEngine(): Promise<Measurements["encryption"]> {
   return { against: new Map([...against, ...first.against]), growth };
 }
 
+/** Each contestant does its jobs in step with the limit, which is the first of them. */
+async function standingsOf(
+  stub: Stub,
+  [plan, first]: readonly [PlanName, PlanName],
+  entrants: readonly Entrant[],
+): Promise<Standing[]> {
+  const [limit] = entrants;
+  if (limit === undefined) return [];
+  const groups = async (plan: PlanName) =>
+    await Promise.all(entrants.map((entrant) => playersOf(stub, plan, [limit, entrant])));
+  const all = await playRounds({ stub, groups: await groups(plan), rounds: ROUNDS }, say);
+  const more = await playRounds({ stub, groups: await groups(first), rounds: FIRST_ROUNDS }, say);
+  const joined = (index: number, player: number, entrant: Entrant): Standing => ({
+    entrant,
+    rounds: [all, more].flatMap((standings) => standings[index]?.[player]?.rounds ?? []),
+  });
+  return entrants.map((entrant, index) => ({
+    ...joined(index, 1, entrant),
+    beside: joined(index, 0, limit),
+  }));
+}
+
 async function measure(stub: Stub): Promise<Measurements> {
   const entrants = await findEntrants(say);
-  const players = [
-    ...await playersOf(stub, "play", entrants.plain),
-    ...await playersOf(stub, "crypt", entrants.encrypted),
-  ];
-  const standings = await playRounds({ stub, players, rounds: ROUNDS }, say);
+  const plain = await standingsOf(stub, ["play", "first"], entrants.plain);
+  const encrypted = await standingsOf(stub, ["crypt", "firstcrypt"], entrants.encrypted);
   const encryption = await measureEngine();
   await using bundles = await StartBundles.make();
   await using published = await PublishedPackage.make();
@@ -82,8 +104,8 @@ async function measure(stub: Stub): Promise<Measurements> {
   return {
     jobs: await stub.jobs("play"),
     encryptedJobs: await stub.jobs("crypt"),
-    plain: standings.slice(0, entrants.plain.length),
-    encrypted: standings.slice(entrants.plain.length),
+    plain,
+    encrypted,
     encryption,
     starts,
     encryptedStarts,

@@ -7,7 +7,7 @@
 import { number, row } from "../support/markdown.ts";
 import { median, medianRatio } from "../support/statistics.ts";
 import { greenroom } from "./entrants.ts";
-import { figures, type Player, playersOf, playRounds, type Standing } from "./rounds.ts";
+import { figures, playersOf, playRounds, type Standing } from "./rounds.ts";
 import type { Stub } from "./stub/stub_process.ts";
 
 /** What one of our stores came to, by numbers of rooms. */
@@ -27,13 +27,14 @@ export async function measureGrowth(
   },
   print: (line: string) => void,
 ): Promise<Growth[]> {
-  const players: Player[] = [];
-  for (const size of sizes) players.push(...await playersOf(stub, `grow${size}`, greenroom()));
-  const standings = await playRounds({ stub, players, rounds }, print);
-  return greenroom().map(({ name }) => ({
-    name,
-    standings: standings.filter(({ entrant }) => entrant.name === name),
-  }));
+  const entrants = greenroom();
+  const groups = await Promise.all(
+    entrants.map(async (entrant) =>
+      (await Promise.all(sizes.map((size) => playersOf(stub, `grow${size}`, [entrant])))).flat()
+    ),
+  );
+  const standings = await playRounds({ stub, groups, rounds }, print);
+  return entrants.map(({ name }, index) => ({ name, standings: standings[index] ?? [] }));
 }
 
 /** How many times as much an event costs in most rooms as in fewest. */

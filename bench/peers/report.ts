@@ -76,7 +76,9 @@ const MIB = 2 ** 20;
  */
 function jobTable({ name, events }: Job, standings: readonly Standing[]): string {
   const [limit] = standings;
-  const sorted = standings.toSorted((one, other) => middle(one, name, "wall") - middle(other, name, "wall"));
+  const ofLimit = (standing: Standing) =>
+    limit === undefined ? NaN : times(standing, limit, { job: name, figure: "wall" });
+  const sorted = standings.toSorted((one, other) => ofLimit(one) - ofLimit(other));
   const what = name === "send" ? "messages" : "events";
   const head = [
     "client",

@@ -64,6 +64,8 @@ export interface Turn {
   readonly more?: readonly string[];
   /** How many clients, if they are to be idle. */
   readonly clients?: number;
+  /** Ends it early. Default: nothing does. */
+  readonly signal?: AbortSignal;
 }
 
 /** How long a turn may take, in milliseconds. */
@@ -72,7 +74,7 @@ const PATIENCE_MS = 900_000;
 /** Has a contestant take its turn, in an empty folder. */
 export async function takeTurn(
   { name, command, args, cwd, env = {} }: Entrant,
-  { url, token, what = "all", clients = 1, more = [] }: Turn,
+  { url, token, what = "all", clients = 1, more = [], signal }: Turn,
 ): Promise<Answer> {
   const folder = await Deno.makeTempDir({ prefix: "greenroom-bench-" });
   const order = [
@@ -92,7 +94,7 @@ export async function takeTurn(
       stdin: "null",
       stdout: "piped",
       stderr: "piped",
-      signal: AbortSignal.timeout(PATIENCE_MS),
+      signal: AbortSignal.any([AbortSignal.timeout(PATIENCE_MS), ...signal === undefined ? [] : [signal]]),
     }).spawn();
     const said = readAnswer(child.stdout);
     const [{ line, at }, errors] = await Promise.all([said, new Response(child.stderr).text(), child.status]);

@@ -32,7 +32,7 @@ export const FULL: Sizes = {
   rooms: 500,
   members: 40,
   timeline: 20,
-  incremental: 20,
+  incremental: 60,
   busyRooms: 50,
   busyTimeline: 20,
   small: 2_000,
@@ -44,7 +44,7 @@ export const FULL: Sizes = {
 const QUICK: Sizes = { ...FULL, rooms: 50, incremental: 5, busyRooms: 20, small: 200, sends: 50 };
 
 /** Others need milliseconds for an event: fewer show what one costs. */
-const ENCRYPTED: Sizes = { ...FULL, rooms: 100, incremental: 3, busyRooms: 20, small: 100 };
+const ENCRYPTED: Sizes = { ...FULL, rooms: 100, incremental: 10, busyRooms: 20, small: 100 };
 
 const ENCRYPTED_QUICK: Sizes = {
   ...ENCRYPTED,
@@ -77,7 +77,15 @@ const PACED: Sizes = { ...ONE_EVENT, rooms: 50, members: 4, small: 20_000, small
 const PACED_QUICK: Sizes = { ...PACED, small: 500 };
 
 /** What a client is given; its name at the stub homeserver begins with it. */
-export type PlanName = "play" | "crypt" | "brief" | "paced" | "pacedcrypt" | `grow${number}`;
+export type PlanName =
+  | "play"
+  | "crypt"
+  | "first"
+  | "firstcrypt"
+  | "brief"
+  | "paced"
+  | "pacedcrypt"
+  | `grow${number}`;
 
 /** What a plan has for a client. */
 export interface Plan {
@@ -90,19 +98,18 @@ export interface Plan {
   readonly paced?: boolean;
 }
 
+/** Only the initial sync, of which a client has but one: it is repeated more often. */
+const ONLY_INITIAL: Partial<Sizes> = { incremental: 0, small: 0, sends: 0 };
+
 /** A plan by its name. */
 export function planOf(name: PlanName, { quick }: { readonly quick: boolean }): Plan {
-  const encrypted = name === "crypt";
-  if (encrypted) return { sizes: quick ? ENCRYPTED_QUICK : ENCRYPTED, encrypted, atOnce: false };
-  if (name === "play") return { sizes: quick ? QUICK : FULL, encrypted, atOnce: false };
+  const encrypted = name.endsWith("crypt");
+  const all = encrypted ? quick ? ENCRYPTED_QUICK : ENCRYPTED : quick ? QUICK : FULL;
+  if (name === "play" || name === "crypt") return { sizes: all, encrypted, atOnce: false };
+  if (name.startsWith("first")) return { sizes: { ...all, ...ONLY_INITIAL }, encrypted, atOnce: false };
   if (name === "brief") return { sizes: ONE_EVENT, encrypted, atOnce: true };
-  if (name === "paced" || name === "pacedcrypt") {
-    return {
-      sizes: quick ? PACED_QUICK : PACED,
-      encrypted: name === "pacedcrypt",
-      atOnce: false,
-      paced: true,
-    };
+  if (name.startsWith("paced")) {
+    return { sizes: quick ? PACED_QUICK : PACED, encrypted, atOnce: false, paced: true };
   }
   return { sizes: among(Number(name.slice("grow".length))), encrypted, atOnce: false };
 }

@@ -2,16 +2,19 @@
  * The stub homeserver, a process of its own: gives every client the same bytes, encoded beforehand.
  *
  * `deno run stub.ts [--quick] [--seed=1]` prints its address in one line. A client's name says what
- * it is given: it begins with the name of a plan.
+ * it is given: it begins with the name of a plan. Those whose names end with the same `-7of3`
+ * are three that do their jobs in step.
  *
  * @module
  */
 
 import type { PlanName } from "../inputs/plan.ts";
 import { makeWorld, type StubClient, type World } from "../inputs/world.ts";
+import { InStep } from "./in_step.ts";
 import { PacedSession } from "./paced_session.ts";
 
 const SYNC = /^\/_matrix\/client\/(?:v3|r0)\/sync$/;
+const SEND = /\/rooms\/([^/]+)\/send\/([^/]+)\/[^/]+$/;
 const USER = { user_id: "@me:example.org", device_id: "BENCH", is_guest: false };
 const NO_RULES = { override: [], content: [], room: [], sender: [], underride: [] };
 
@@ -32,6 +35,7 @@ const seed = Number(Deno.args.find((arg) => arg.startsWith("--seed="))?.slice(7)
 const quick = Deno.args.includes("--quick");
 const worlds = new Map<string, Promise<World>>();
 const clients = new Map<string, StubClient>();
+const groups = new Map<string, InStep>();
 
 function worldOf(name: string): Promise<World> {
   const plan = name.split("-")[0] as PlanName;
@@ -45,6 +49,15 @@ async function clientOf(name: string): Promise<StubClient> {
   const client = clients.get(name) ?? world.client();
   clients.set(name, client);
   return client;
+}
+
+/** The contestants that a client keeps step with. */
+function groupOf(name: string): InStep | undefined {
+  const [, key, size] = /-([^-]+)of(\d+)$/.exec(name) ?? [];
+  if (key === undefined) return undefined;
+  const group = groups.get(key) ?? new InStep(Number(size));
+  groups.set(key, group);
+  return group;
 }
 
 /** `no-transform`: a response that is packed would be another job. */
@@ -65,16 +78,28 @@ async function control(path: string): Promise<Response> {
   const [, , name = "", what = "", ...more] = path.split("/");
   if (name === "jobs") return json((await worldOf("play")).jobs.filter((job) => job.name !== "send"));
   if (what === "jobs") return json((await worldOf(name)).jobs);
-  if (what === "room") return json((await worldOf(name)).roomId);
-  if (what === "forget") return json(clients.delete(name));
-  const { session, sent } = await clientOf(name);
+  const group = groupOf(name);
+  if (what === "forget") {
+    clients.delete(name);
+    return json(group?.worked(name) ?? []);
+  }
+  group?.asked(name);
+  const { session, sent, world } = await clientOf(name);
+  if (what === "room") {
+    group?.begin(name, world.jobs.length - 1);
+    return json(world.roomId);
+  }
   if (what === "sent") return json(Object.fromEntries(sent));
   if (session instanceof PacedSession) {
     const [rate = NaN, seconds = NaN] = more.map(Number);
     return json(what === "idle" ? await session.greeted() : await session.pace(rate, seconds));
   }
-  if (what !== "idle") return json(await session.play(Number(what)));
+  if (what !== "idle") {
+    group?.begin(name, Number(what));
+    return json(await session.play(Number(what)));
+  }
   await session.idle();
+  await group?.ready(name);
   return json({});
 }
 
@@ -83,7 +108,7 @@ type Handler = (client: StubClient, request: Request, match: RegExpExecArray) =>
 /** What depends on the client. */
 const HANDLERS: readonly (readonly [RegExp, Handler])[] = [
   [
-    /\/rooms\/([^/]+)\/send\/([^/]+)\/[^/]+$/,
+    SEND,
     async ({ sent, session }, request, [, room = "", type = ""]) => {
       await request.arrayBuffer();
       if (session instanceof PacedSession) session.answered(decodeURIComponent(room));
@@ -110,14 +135,24 @@ async function handle(request: Request): Promise<Response> {
   if (path.startsWith("/bench/")) return await control(path);
   const name = nameOf(request, url);
   const client = clients.get(name) ?? await clientOf(name);
+  const group = groupOf(name);
   if (SYNC.test(path)) {
     const { searchParams } = url;
     const wait = Number(searchParams.get("timeout") ?? 0);
-    return new Response(await client.session.sync(searchParams.get("since"), wait), { headers });
+    group?.asked(name);
+    const body = await client.session.sync(searchParams.get("since"), wait);
+    await group?.turn(name);
+    return new Response(body, { headers });
   }
   for (const [pattern, answer] of HANDLERS) {
     const match = pattern.exec(path);
-    if (match !== null) return json(await answer(client, request, match));
+    if (match === null) continue;
+    const value = await answer(client, request, match);
+    if (SEND.test(path)) {
+      group?.asked(name);
+      await group?.turn(name);
+    }
+    return json(value);
   }
   const answer = ANSWERS.find(([pattern]) => pattern.test(path));
   if (answer !== undefined) return json(answer[1]);

@@ -12,6 +12,7 @@ export class Stub implements AsyncDisposable {
   /** Its address. */
   readonly url: string;
   readonly #process: Deno.ChildProcess;
+  #groups = 0;
 
   private constructor(url: string, process: Deno.ChildProcess) {
     this.url = url;
@@ -37,9 +38,14 @@ export class Stub implements AsyncDisposable {
     return await (await fetch(`${this.url}/bench/${plan}/jobs`)).json();
   }
 
-  /** Forgets a client. */
-  async forget(token: string): Promise<void> {
-    await (await fetch(`${this.url}/bench/${token}/forget`)).body?.cancel();
+  /** What the names of clients that are to keep step have in common. */
+  newGroup(): number {
+    return ++this.#groups;
+  }
+
+  /** Forgets a client. Of one that kept step with others, gives the milliseconds that each job took. */
+  async forget(token: string): Promise<number[]> {
+    return await (await fetch(`${this.url}/bench/${token}/forget`)).json();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
