@@ -45,9 +45,7 @@ const structure: Step = {
 };
 
 /** Tests that leave nothing running, and change nothing that others use: these share workers. */
-const GROUPED = /^tests\/(?:api|base|bot|client|crypto(?!\/threats\/)|encryption|store)\//;
-/** Of these, what changes or counts what all of a worker has, so that each has one of its own. */
-const ALONE = /\/(?:light_start|no_wasm|tester)_test\.ts$/;
+const GROUPED = /^tests\/(?:api|crypto\/(?!threats\/))/;
 
 /** Types are checked in a step of their own. */
 const unit: Step = {
@@ -56,9 +54,8 @@ const unit: Step = {
     const files = (await testsIn("tests")).filter((file) => !/^tests\/(?:e2e|site)\//.test(file));
     const options = ["--no-check", "--parallel", "--shuffle", "--config=deno.json"];
     const jobs = `${navigator.hardwareConcurrency + 1}`; // some wait for processes that they start
-    const isGrouped = (file: string) => GROUPED.test(file) && !ALONE.test(file);
-    const grouped = await groupTests(files.filter(isGrouped));
-    const alone = files.filter((file) => !isGrouped(file));
+    const grouped = await groupTests(files.filter((file) => GROUPED.test(file)));
+    const alone = files.filter((file) => !GROUPED.test(file));
     const args = ["test", ...permissionsWith(), ...options, ...grouped, ...alone];
     const result = testResult(await run("deno", args, { DENO_JOBS: jobs }), { mayIgnore: !ci });
     const shared = await Deno.stat(new URL("../../shared", import.meta.url)).catch(() => undefined);
