@@ -4,7 +4,6 @@
  * @module
  */
 
-import { AsyncLocalStorage } from "node:async_hooks";
 import { dirname } from "node:path";
 import { abortable } from "@std/async/abortable";
 
@@ -26,17 +25,6 @@ const HUNG = 124;
 /** The folder of the repository. */
 export const ROOT: string = new URL("../", import.meta.url).pathname;
 
-/** Set in what runs in the background. */
-const background = new AsyncLocalStorage<"nice">();
-
-/**
- * Has the programs that some work runs use only what others leave of the processors, where the system can
- * do that.
- */
-export function inBackground<T>(work: () => Promise<T>): Promise<T> {
-  return background.run("nice", work);
-}
-
 /**
  * Runs a program in the repository's folder and waits for its end. A program that hangs is killed, and fails,
  * also if only what it has started still holds its output.
@@ -54,10 +42,8 @@ export async function run(
   env: Record<string, string> = {},
   { limit = 40 * 60_000 } = {},
 ): Promise<ProcessResult> {
-  const program = command === "deno" ? Deno.execPath() : command;
-  const isNice = background.getStore() !== undefined && Deno.build.os !== "windows";
-  const child = new Deno.Command(isNice ? "nice" : program, {
-    args: isNice ? ["-n", "19", program, ...args] : args,
+  const child = new Deno.Command(command === "deno" ? Deno.execPath() : command, {
+    args,
     cwd: ROOT,
     env: { NO_COLOR: "1", ...env },
     stdin: "null",

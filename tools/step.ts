@@ -4,7 +4,7 @@
  * @module
  */
 
-import { inBackground, type ProcessResult, run } from "./process.ts";
+import { type ProcessResult, run } from "./process.ts";
 import { ignoredTests, parseTestSummary } from "./test_summary.ts";
 
 /** What a step came to. */
@@ -75,38 +75,25 @@ export function testResult({ code, output }: Ended, options: { mayIgnore: boolea
 }
 
 /**
- * Steps that run one after the other; those in a list, side by side. A plan in such a list runs in the
- * background of the list's steps.
- */
-export type Plan = readonly (Step | readonly (Step | Plan)[])[];
-
-/**
- * Runs the steps of a plan, all of them whatever the outcome, and prints a line for each.
+ * Runs steps, all of them whatever the outcome, and prints a line for each.
  *
+ * @param steps Run one after the other; those in a list, side by side.
  * @param print Takes a line of the report.
- * @param options.isAlone Whether no other plan runs, so that all that processors do is done for this one.
  * @returns The sum over all steps.
  */
 export async function runSteps(
-  plan: Plan,
+  steps: readonly (Step | readonly Step[])[],
   print: (line: string) => void,
-  { isAlone = true }: { readonly isAlone?: boolean } = {},
 ): Promise<{ passed: number; failed: number }> {
   const sum = { passed: 0, failed: 0 };
-  for (const entry of plan) {
+  for (const group of steps.map((step) => [step].flat())) {
     const stop = stopwatch();
-    const group = "run" in entry ? [entry] : entry;
-    const isSingle = group.length === 1;
-    const results = group.map((one) =>
-      "run" in one
-        ? runStep(one, print, isAlone && isSingle)
-        : inBackground(() => runSteps(one, print, { isAlone: false }))
-    );
-    for (const { passed, failed } of await Promise.all(results)) {
+    const isAlone = group.length === 1;
+    for (const { passed, failed } of await Promise.all(group.map((one) => runStep(one, print, isAlone)))) {
       sum.passed += passed;
       sum.failed += failed;
     }
-    if (isAlone && !isSingle) print(line("", "these together", stop()));
+    if (!isAlone) print(line("", "these together", stop()));
   }
   return sum;
 }

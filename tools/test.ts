@@ -24,15 +24,7 @@ import { siteObstacle } from "./site.ts";
 import { findChromium } from "./site/chromium.ts";
 import { runtimes } from "./runtimes.ts";
 import { findPython, installPython, LIBOLM } from "./python.ts";
-import {
-  commandResult,
-  denoStep,
-  type Plan,
-  runSteps,
-  type Step,
-  type StepResult,
-  testResult,
-} from "./step.ts";
+import { commandResult, denoStep, runSteps, type Step, type StepResult, testResult } from "./step.ts";
 
 const structure: Step = {
   name: "structure",
@@ -160,7 +152,12 @@ const docExamples = testStep(
   "docs",
 );
 
-/** Steps in one list use one core each for most of their time, and none is judged by the clock. */
+/**
+ * Steps in one list run side by side: each uses one core for most of its time,
+ * and none is judged by the clock.
+ */
+type Plan = readonly (Step | readonly Step[])[];
+
 const quick: Plan = [
   [
     denoStep("format", "fmt", "--check"),
@@ -174,22 +171,18 @@ const quick: Plan = [
   [docExamples, vodozemac, published],
 ];
 
-/** The tests against Synapse wait for half of their time: that is when all this runs, but for its end. */
-const besideSynapse: Plan = [
+const deep: Plan = [
   [
     disk,
     denoStep("simulation, 600 seeds", "task", "--quiet", "simulate", "--seeds=1-600"),
     denoStep("vodozemac-wasm, fuzz", "task", "--quiet", "--cwd", VODOZEMAC, "fuzz", "--seconds=10"),
   ],
-  [everyCase, mergedSliding],
+  [vodozemacBuild, vodozemacBench, ways],
   [cryptoBench, partsBench, peersBench, firstStartBench],
-  [site, vodozemacBuild, vodozemacBench, ways],
-  runtimes, // builds the package for npm in the same folder as the site
-];
-
-const deep: Plan = [
-  [synapse, besideSynapse],
+  [everyCase, mergedSliding, site],
   speed,
+  synapse,
+  runtimes,
   ...(ci ? [lockFile] : []),
 ];
 
@@ -211,7 +204,7 @@ if (import.meta.main) {
   const temporary = await Deno.makeTempDir({ prefix: "greenroom-test-" });
   await Deno.chmod(temporary, 0o755); // a bot of another user runs in it, too
   Deno.env.set("TMPDIR", temporary);
-  if (steps === selections.deep || steps === selections.e2e) buildDenokv();
+  if (steps.includes(synapse)) buildDenokv();
   const { passed, failed } = await runSteps(steps, console.log);
   await Deno.remove(temporary, { recursive: true }).catch(() => {}); // something still writes there
   console.log(`\n${passed} passed, ${failed} failed`);

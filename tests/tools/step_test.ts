@@ -138,64 +138,6 @@ Deno.test("runSteps() runs the steps of a list side by side, and those after it 
   assertEquals(sum, { passed: 6, failed: 3 });
 });
 
-Deno.test("runSteps() runs a plan in a list beside the list's steps, one after the other, and counts all", async () => {
-  const order: string[] = [];
-  const last = Promise.withResolvers<void>();
-  const step = (name: string, work = () => Promise.resolve()) => ({
-    name,
-    async run() {
-      order.push(`${name} begins`);
-      await work();
-      order.push(`${name} ends`);
-      return { passed: 2, failed: 1 };
-    },
-  });
-  const plan = [
-    [step("long", () => last.promise), [step("one"), [step("two", () => Promise.resolve(last.resolve()))]]],
-    step("after"),
-  ] as const;
-  const lines: string[] = [];
-  const sum = await runSteps(plan, (line) => lines.push(line.slice(6, 20).trim()));
-  assertEquals(order.filter((each) => !each.startsWith("long")), [
-    "one begins",
-    "one ends",
-    "two begins",
-    "two ends",
-    "after begins",
-    "after ends",
-  ]);
-  assert(order.indexOf("long ends") < order.indexOf("after begins"));
-  assertEquals(lines.toSorted(), ["after", "long", "one", "these together", "two"]);
-  assertEquals(lines.slice(-2), ["these together", "after"]);
-  assertEquals(sum, { passed: 8, failed: 4 });
-});
-
-Deno.test({
-  name:
-    "A plan in a list runs its programs with the lowest priority, the list's own steps and later ones do not",
-  ignore: Deno.build.os !== "linux",
-  async fn() {
-    const script = `
-      import { run } from ${JSON.stringify(new URL("../../tools/process.ts", import.meta.url).href)};
-      import { runSteps } from ${JSON.stringify(new URL("../../tools/step.ts", import.meta.url).href)};
-      import { getPriority } from "node:os";
-      const own = \`import { getPriority } from "node:os"; console.log(getPriority()); Deno.exit(4);\`;
-      const step = (name) => ({
-        name,
-        async run() {
-          const { code, stdout } = await run("deno", ["eval", own]);
-          console.log(name, code, Number(stdout) === 19 ? "low" : Number(stdout) === getPriority());
-          return { passed: 1, failed: 0 };
-        },
-      });
-      await runSteps([[step("own"), [step("one"), [step("other")]]], step("later")], () => {});
-    `;
-    const { output } = await run("deno", ["eval", script]);
-    const lines = output.trim().split("\n").toSorted();
-    assertEquals(lines, ["later 4 true", "one 4 low", "other 4 low", "own 4 true"], output);
-  },
-});
-
 Deno.test({
   name:
     "runSteps() says what processors worked for a step with its processes, and for steps side by side together",
