@@ -20,10 +20,11 @@
 import { ROOT } from "../tools/process.ts";
 import { BASELINE, LIMITS, MOST_BYTES } from "./guard/baseline.ts";
 import { Checkout } from "./guard/checkout.ts";
+import { preloaded } from "./guard/preloaded.ts";
 import { profileTable } from "./guard/profile.ts";
 import { bundle } from "./peers/bundle_sizes.ts";
-import { type Entrant, greenroom, limit } from "./peers/entrants.ts";
-import type { JobName, PlanName } from "./peers/inputs/plan.ts";
+import { ENCRYPTED, type Entrant, greenroom, limit } from "./peers/entrants.ts";
+import { isEncrypted, type JobName, type PlanName } from "./peers/inputs/plan.ts";
 import { type Figure, playersOf, playRounds, type Standing, times } from "./peers/rounds.ts";
 import { type Idle, measureIdle, measureStarts } from "./peers/start_and_idle.ts";
 import { Stub } from "./peers/stub/stub_process.ts";
@@ -68,21 +69,29 @@ function isWanted({ name }: Pick<Row, "name">): boolean {
 
 /** How the contestants of a plan are called. */
 function flagsOf(plan: PlanName): string[] {
-  return plan.endsWith("crypt") ? ["--encrypted=yes"] : [];
+  return isEncrypted(plan) ? [ENCRYPTED] : [];
 }
 
 function nameOf({ name }: Entrant, plan: PlanName, job: JobName): string {
-  return `${name}${plan.endsWith("crypt") ? ", encrypted" : ""}: ${job}`;
+  return `${name}${isEncrypted(plan) ? ", encrypted" : ""}: ${job}`;
 }
 
-/** All jobs of a contestant. */
-async function jobRows(stub: Stub, plan: PlanName, [before, now]: Pair, rounds: number): Promise<Row[]> {
+/** Jobs of a contestant. */
+async function jobRows(
+  stub: Stub,
+  { plan, jobs, pair: [before, now], rounds }: {
+    readonly plan: PlanName;
+    readonly jobs: readonly JobName[];
+    readonly pair: Pair;
+    readonly rounds: number;
+  },
+): Promise<Row[]> {
   const base = withHeap(limit(...flagsOf(plan)));
   const groups = [await playersOf(stub, plan, [base, before, now])];
   const [[bare, old, current] = []] = await playRounds({ stub, groups, rounds });
   if (bare === undefined || old === undefined || current === undefined) return [];
   const ratio = (job: JobName, figure: Figure, base: Standing) => times(current, base, { job, figure });
-  return (await measuredJobs(stub, plan)).map((job) => ({
+  return jobs.map((job) => ({
     name: nameOf(now, plan, job),
     ratios: { cpu: ratio(job, "cpu", old), wall: ratio(job, "wall", old) },
     limit: ratio(job, "cpu", bare),
@@ -96,15 +105,13 @@ async function measuredJobs(stub: Stub, plan: PlanName): Promise<JobName[]> {
 }
 
 /** What is here; slower if that is asked for. */
-function planted({ args: [command = "run", ...args], ...rest }: Entrant): Entrant {
-  if (PLANTED === undefined) return { ...rest, args: [command, ...args] };
-  const preload = `--preload=${ROOT}bench/guard/slowed.ts`;
-  return { ...rest, args: [command, preload, ...args], env: { GREENROOM_PLANTED: PLANTED } };
+function planted(entrant: Entrant): Entrant {
+  return PLANTED === undefined ? entrant : preloaded(entrant, "slowed.ts", { GREENROOM_PLANTED: PLANTED });
 }
 
 function withHeap({ args, ...rest }: Entrant): Entrant {
-  const [command = "run", ...others] = args.map((arg) => arg.startsWith("--v8-flags=") ? arg + HEAP : arg);
-  return { ...rest, args: [command, `--preload=${ROOT}bench/guard/collected.ts`, ...others] };
+  const flags = args.map((arg) => arg.startsWith("--v8-flags=") ? arg + HEAP : arg);
+  return preloaded({ ...rest, args: flags }, "collected.ts");
 }
 
 /** Processor time of a start, and memory of a client that waits. */
@@ -169,8 +176,11 @@ async function main(): Promise<boolean> {
     const jobs = await measuredJobs(stub, plan);
     for (const entrant of greenroom(...flagsOf(plan)).slice(0, 2)) {
       if (!jobs.some((job) => isWanted({ name: nameOf(entrant, plan, job) }))) continue;
-      const rows = await slowerRows((times) => jobRows(stub, plan, jobPair(entrant), times * more * ROUNDS));
-      if (rows.length > 0) console.log(await profileTable(stub.url, jobPair(entrant)));
+      const pair = jobPair(entrant);
+      const rows = await slowerRows((times) =>
+        jobRows(stub, { plan, jobs, pair, rounds: times * more * ROUNDS })
+      );
+      if (rows.length > 0) console.log(await profileTable(stub.url, pair));
       slower.push(...rows);
     }
   }

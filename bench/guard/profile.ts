@@ -5,8 +5,10 @@
  */
 
 import { number, row } from "../support/markdown.ts";
-import type { Entrant } from "../peers/entrants.ts";
+import { ENCRYPTED, type Entrant } from "../peers/entrants.ts";
+import type { PlanName } from "../peers/inputs/plan.ts";
 import { takeTurn } from "../peers/turn.ts";
+import { preloaded } from "./preloaded.ts";
 
 /** How many functions are shown. */
 const SHOWN = 12;
@@ -42,15 +44,9 @@ export async function profileTable(
 async function profileOf(url: string, entrant: Entrant): Promise<Map<string, number>> {
   const file = await Deno.makeTempFile({ prefix: "greenroom-guard-" });
   try {
-    const [command = "run", ...args] = entrant.args;
-    const preload = `--preload=${import.meta.dirname}/profiled.ts`;
-    const token = `${
-      entrant.args.includes("--encrypted=yes") ? "crypt" : "play"
-    }-profile-${crypto.randomUUID()}`;
-    await takeTurn(
-      { ...entrant, args: [command, preload, ...args], env: { GREENROOM_PROFILE: file } },
-      { url, token },
-    );
+    const plan: PlanName = entrant.args.includes(ENCRYPTED) ? "crypt" : "play";
+    const token = `${plan}-profile-${crypto.randomUUID()}`;
+    await takeTurn(preloaded(entrant, "profiled.ts", { GREENROOM_PROFILE: file }), { url, token });
     return timesOf(JSON.parse(await Deno.readTextFile(file)));
   } finally {
     await Deno.remove(file);

@@ -45,7 +45,8 @@ export const NAMES = {
   jsSdk: "matrix-js-sdk, Deno",
 } as const;
 
-const ENCRYPTED = "--encrypted=yes";
+/** What has a contestant encrypt. */
+export const ENCRYPTED = "--encrypted=yes";
 
 /**
  * The contestants that can be installed here. Others are named to `print`, and with `CI=true` an

@@ -12,7 +12,7 @@ import { goalTable, type Measurements } from "./goals.ts";
 import { growthTable } from "./growth.ts";
 import type { Job } from "./inputs/plan.ts";
 import { LATENCY_CELLS } from "./latency.ts";
-import { figures, middle, type Standing, times } from "./rounds.ts";
+import { type Figure, figures, middle, type Standing, times } from "./rounds.ts";
 import { idleTable, startTable } from "./start_and_idle.ts";
 
 /** The text of `RESULTS.md`. */
@@ -76,9 +76,9 @@ const MIB = 2 ** 20;
  */
 function jobTable({ name, events }: Job, standings: readonly Standing[]): string {
   const [limit] = standings;
-  const ofLimit = (standing: Standing) =>
-    limit === undefined ? NaN : times(standing, limit, { job: name, figure: "wall" });
-  const sorted = standings.toSorted((one, other) => ofLimit(one) - ofLimit(other));
+  const against = (standing: Standing, figure: Figure) =>
+    limit === undefined ? NaN : times(standing, limit, { job: name, figure });
+  const sorted = standings.toSorted((one, other) => against(one, "wall") - against(other, "wall"));
   const what = name === "send" ? "messages" : "events";
   const head = [
     "client",
@@ -91,8 +91,6 @@ function jobTable({ name, events }: Job, standings: readonly Standing[]): string
     "× limit",
   ];
   const rows = sorted.map((standing) => {
-    const against = (figure: "wall" | "cpu" | "memory") =>
-      limit === undefined ? NaN : times(standing, limit, { job: name, figure });
     const walls = figures(standing, name, "wall");
     const speed = (wall: number) => number(events / wall * 1000);
     return row([
@@ -100,12 +98,12 @@ function jobTable({ name, events }: Job, standings: readonly Standing[]): string
       `${speed(middle(standing, name, "wall"))} (${speed(Math.max(...walls))} – ${
         speed(Math.min(...walls))
       })`,
-      (1 / against("wall")).toFixed(2),
+      (1 / against(standing, "wall")).toFixed(2),
       number(middle(standing, name, "wall") * 1000 / events),
       number(middle(standing, name, "cpu") * 1000 / events),
-      number(against("cpu")),
+      number(against(standing, "cpu")),
       number(middle(standing, name, "memory") / MIB),
-      number(against("memory")),
+      number(against(standing, "memory")),
     ]);
   });
   return [row(head), "|---|---:|---:|---:|---:|---:|---:|---:|", ...rows].join("\n");

@@ -101,9 +101,14 @@ export interface Plan {
 /** Only the initial sync, of which a client has but one: it is repeated more often. */
 const ONLY_INITIAL: Partial<Sizes> = { incremental: 0, small: 0, sends: 0 };
 
+/** Whether a plan's rooms are encrypted. */
+export function isEncrypted(name: PlanName): boolean {
+  return name.endsWith("crypt");
+}
+
 /** A plan by its name. */
 export function planOf(name: PlanName, { quick }: { readonly quick: boolean }): Plan {
-  const encrypted = name.endsWith("crypt");
+  const encrypted = isEncrypted(name);
   const all = encrypted ? quick ? ENCRYPTED_QUICK : ENCRYPTED : quick ? QUICK : FULL;
   if (name === "play" || name === "crypt") return { sizes: all, encrypted, atOnce: false };
   if (name.startsWith("first")) return { sizes: { ...all, ...ONLY_INITIAL }, encrypted, atOnce: false };

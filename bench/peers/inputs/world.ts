@@ -8,6 +8,7 @@ import { EncryptedInputs } from "./encrypted_inputs.ts";
 import { makeInputs } from "./inputs.ts";
 import { type Job, jobsOf, type PlanName, planOf } from "./plan.ts";
 import type { InputEvent } from "./room_inputs.ts";
+import type { Step } from "../stub/in_step.ts";
 import { StubKeys } from "../stub/stub_keys.ts";
 import { PacedSession } from "../stub/paced_session.ts";
 import { StubSession } from "../stub/stub_session.ts";
@@ -19,6 +20,8 @@ export interface StubClient {
   readonly world: World;
   /** The messages it has sent, by the types of the events. */
   readonly sent: Map<string, number>;
+  /** What keeps it in step with others. Default: nothing does. */
+  readonly step: Step | undefined;
 }
 
 /** A plan with its inputs. */
@@ -29,7 +32,7 @@ export interface World {
   /** Who is in a room, as state. */
   members(roomId: string): InputEvent[];
   /** A new user. */
-  client(): StubClient;
+  client(step?: Step): StubClient;
 }
 
 /** Makes the inputs of a plan. */
@@ -46,11 +49,11 @@ export async function makeWorld(
       jobs,
       roomId: inputs.rooms[0]?.roomId ?? "",
       members: (roomId) => inputs.members(roomId),
-      client() {
+      client(step) {
         const keys = new StubKeys(inputs.people);
         const bodies = () => inputs.responsesFor(keys.recipient);
         const session = plan.paced ? new PacedSession(bodies) : new StubSession(bodies, syncJobs);
-        return { world, session, keys, sent: new Map() };
+        return { world, session, keys, sent: new Map(), step };
       },
     };
     return world;
@@ -62,11 +65,11 @@ export async function makeWorld(
     jobs,
     roomId: Object.keys(rooms.join)[0] ?? "",
     members: () => [],
-    client() {
+    client(step) {
       const session = plan.paced
         ? new PacedSession(() => bodies)
         : new StubSession(bodies, syncJobs, plan.atOnce ? bodies.length : 0);
-      return { world, session, keys: new StubKeys(), sent: new Map() };
+      return { world, session, keys: new StubKeys(), sent: new Map(), step };
     },
   };
   return world;

@@ -5,62 +5,79 @@
  * @module
  */
 
-/** Contestants that are given their responses in turns. */
-export class InStep {
+/** A contestant that keeps step with others. */
+export class Step {
+  /** The job that it does. */
+  job = 0;
+  /** Milliseconds that it has worked, by jobs. */
+  readonly worked: number[] = [];
+  readonly #group: StepGroup;
+
+  /** @param group Those that keep step with each other. */
+  constructor(group: StepGroup) {
+    this.#group = group;
+  }
+
+  /** Resolves when all of the group have started. */
+  async ready(): Promise<void> {
+    await this.#group.ready(this);
+  }
+
+  /** Says that it has asked for something: what it was given before, it has dealt with. */
+  asked(): void {
+    const took = this.#group.release(this);
+    if (took !== undefined) this.worked[this.job] = (this.worked[this.job] ?? 0) + took;
+  }
+
+  /** Resolves when it may be given what it has asked for. */
+  async turn(): Promise<void> {
+    this.asked();
+    await this.#group.turn(this);
+  }
+}
+
+/** Contestants of which one works at a time. */
+export class StepGroup {
   readonly #size: number;
-  readonly #ready = new Set<string>();
+  readonly #ready = new Set<Step>();
   readonly #allReady = Promise.withResolvers<void>();
-  readonly #waiting: { readonly name: string; readonly go: () => void }[] = [];
-  readonly #jobs = new Map<string, number>();
-  readonly #worked = new Map<string, number[]>();
+  readonly #waiting: { readonly step: Step; readonly go: () => void }[] = [];
   /** The one that works, and since when. */
-  #worker: { readonly name: string; readonly since: number } | undefined;
+  #worker: { readonly step: Step; readonly since: number } | undefined;
 
   /** @param size How many there are. */
   constructor(size: number) {
     this.#size = size;
   }
 
-  /** Resolves when all have started. */
-  async ready(name: string): Promise<void> {
-    if (this.#ready.add(name).size === this.#size) this.#allReady.resolve();
+  /** Resolves when all are ready. */
+  async ready(step: Step): Promise<void> {
+    if (this.#ready.add(step).size === this.#size) this.#allReady.resolve();
     await this.#allReady.promise;
   }
 
-  /** Says that a contestant begins a job. */
-  begin(name: string, job: number): void {
-    this.#jobs.set(name, job);
-  }
-
-  /** Says that a contestant has asked for something: what it was given before, it has dealt with. */
-  asked(name: string): void {
-    if (this.#worker?.name !== name) return;
-    const worked = this.#worked.get(name) ?? [];
-    const job = this.#jobs.get(name) ?? 0;
-    worked[job] = (worked[job] ?? 0) + performance.now() - this.#worker.since;
-    this.#worked.set(name, worked);
+  /** Ends a contestant's turn, and says how many milliseconds it took; undefined if it was not its turn. */
+  release(step: Step): number | undefined {
+    if (this.#worker?.step !== step) return undefined;
+    const took = performance.now() - this.#worker.since;
     this.#worker = undefined;
     this.#next();
+    return took;
   }
 
-  /** Resolves when a contestant may be given something. */
-  async turn(name: string): Promise<void> {
+  /** Resolves when it is a contestant's turn. */
+  async turn(step: Step): Promise<void> {
     const { promise, resolve: go } = Promise.withResolvers<void>();
-    this.#waiting.push({ name, go });
+    this.#waiting.push({ step, go });
     this.#next();
     await promise;
-  }
-
-  /** Milliseconds that a contestant has worked, by jobs. */
-  worked(name: string): readonly number[] {
-    return this.#worked.get(name) ?? [];
   }
 
   #next(): void {
     if (this.#worker !== undefined) return;
     const next = this.#waiting.shift();
     if (next === undefined) return;
-    this.#worker = { name: next.name, since: performance.now() };
+    this.#worker = { step: next.step, since: performance.now() };
     next.go();
   }
 }

@@ -10,11 +10,10 @@
 
 import type { PlanName } from "../inputs/plan.ts";
 import { makeWorld, type StubClient, type World } from "../inputs/world.ts";
-import { InStep } from "./in_step.ts";
+import { Step, StepGroup } from "./in_step.ts";
 import { PacedSession } from "./paced_session.ts";
 
 const SYNC = /^\/_matrix\/client\/(?:v3|r0)\/sync$/;
-const SEND = /\/rooms\/([^/]+)\/send\/([^/]+)\/[^/]+$/;
 const USER = { user_id: "@me:example.org", device_id: "BENCH", is_guest: false };
 const NO_RULES = { override: [], content: [], room: [], sender: [], underride: [] };
 
@@ -35,7 +34,8 @@ const seed = Number(Deno.args.find((arg) => arg.startsWith("--seed="))?.slice(7)
 const quick = Deno.args.includes("--quick");
 const worlds = new Map<string, Promise<World>>();
 const clients = new Map<string, StubClient>();
-const groups = new Map<string, InStep>();
+/** Those of which some are still to come. */
+const groups = new Map<string, { readonly group: StepGroup; missing: number }>();
 
 function worldOf(name: string): Promise<World> {
   const plan = name.split("-")[0] as PlanName;
@@ -44,20 +44,21 @@ function worldOf(name: string): Promise<World> {
   return made;
 }
 
-async function clientOf(name: string): Promise<StubClient> {
-  const world = await worldOf(name);
-  const client = clients.get(name) ?? world.client();
-  clients.set(name, client);
-  return client;
-}
-
-/** The contestants that a client keeps step with. */
-function groupOf(name: string): InStep | undefined {
+/** What keeps a client in step with the others of its group. */
+function stepOf(name: string): Step | undefined {
   const [, key, size] = /-([^-]+)of(\d+)$/.exec(name) ?? [];
   if (key === undefined) return undefined;
-  const group = groups.get(key) ?? new InStep(Number(size));
-  groups.set(key, group);
-  return group;
+  const found = groups.get(key) ?? { group: new StepGroup(Number(size)), missing: Number(size) };
+  if (--found.missing === 0) groups.delete(key);
+  else groups.set(key, found);
+  return new Step(found.group);
+}
+
+async function clientOf(name: string): Promise<StubClient> {
+  const world = await worldOf(name);
+  const client = clients.get(name) ?? world.client(stepOf(name));
+  clients.set(name, client);
+  return client;
 }
 
 /** `no-transform`: a response that is packed would be another job. */
@@ -78,15 +79,15 @@ async function control(path: string): Promise<Response> {
   const [, , name = "", what = "", ...more] = path.split("/");
   if (name === "jobs") return json((await worldOf("play")).jobs.filter((job) => job.name !== "send"));
   if (what === "jobs") return json((await worldOf(name)).jobs);
-  const group = groupOf(name);
   if (what === "forget") {
+    const worked = clients.get(name)?.step?.worked ?? [];
     clients.delete(name);
-    return json(group?.worked(name) ?? []);
+    return json(worked);
   }
-  group?.asked(name);
-  const { session, sent, world } = await clientOf(name);
+  const { session, sent, step, world } = await clientOf(name);
+  step?.asked();
   if (what === "room") {
-    group?.begin(name, world.jobs.length - 1);
+    if (step !== undefined) step.job = world.jobs.length - 1;
     return json(world.roomId);
   }
   if (what === "sent") return json(Object.fromEntries(sent));
@@ -95,11 +96,11 @@ async function control(path: string): Promise<Response> {
     return json(what === "idle" ? await session.greeted() : await session.pace(rate, seconds));
   }
   if (what !== "idle") {
-    group?.begin(name, Number(what));
+    if (step !== undefined) step.job = Number(what);
     return json(await session.play(Number(what)));
   }
   await session.idle();
-  await group?.ready(name);
+  await step?.ready();
   return json({});
 }
 
@@ -108,9 +109,10 @@ type Handler = (client: StubClient, request: Request, match: RegExpExecArray) =>
 /** What depends on the client. */
 const HANDLERS: readonly (readonly [RegExp, Handler])[] = [
   [
-    SEND,
-    async ({ sent, session }, request, [, room = "", type = ""]) => {
+    /\/rooms\/([^/]+)\/send\/([^/]+)\/[^/]+$/,
+    async ({ sent, session, step }, request, [, room = "", type = ""]) => {
       await request.arrayBuffer();
+      await step?.turn();
       if (session instanceof PacedSession) session.answered(decodeURIComponent(room));
       const count = (sent.get(type) ?? 0) + 1;
       sent.set(type, count);
@@ -135,24 +137,17 @@ async function handle(request: Request): Promise<Response> {
   if (path.startsWith("/bench/")) return await control(path);
   const name = nameOf(request, url);
   const client = clients.get(name) ?? await clientOf(name);
-  const group = groupOf(name);
   if (SYNC.test(path)) {
     const { searchParams } = url;
     const wait = Number(searchParams.get("timeout") ?? 0);
-    group?.asked(name);
+    client.step?.asked();
     const body = await client.session.sync(searchParams.get("since"), wait);
-    await group?.turn(name);
+    await client.step?.turn();
     return new Response(body, { headers });
   }
   for (const [pattern, answer] of HANDLERS) {
     const match = pattern.exec(path);
-    if (match === null) continue;
-    const value = await answer(client, request, match);
-    if (SEND.test(path)) {
-      group?.asked(name);
-      await group?.turn(name);
-    }
-    return json(value);
+    if (match !== null) return json(await answer(client, request, match));
   }
   const answer = ANSWERS.find(([pattern]) => pattern.test(path));
   if (answer !== undefined) return json(answer[1]);
